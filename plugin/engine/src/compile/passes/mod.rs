@@ -10,6 +10,7 @@ mod cse;
 mod dce;
 mod decompose;
 mod dynamic;
+mod flat;
 mod fold;
 mod hoist;
 mod inline;
@@ -104,7 +105,8 @@ pub(crate) fn run_with(
         shrink(&mut module, evaluate, &mut observer)?;
     }
     // Before slices of what does not change leave loops.
-    let changes = [split::reductions, short::reductions, taps::convolutions, picks::before_elementwise];
+    let changes =
+        [split::reductions, short::reductions, taps::convolutions, picks::before_elementwise, flat::indices];
     if changes.into_iter().try_fold(false, |any, change| Ok::<_, Error>(any | change(&mut module)?))? {
         observer.after("short", &module)?;
         shrink(&mut module, evaluate, &mut observer)?;

@@ -1,0 +1,192 @@
+//! Gathers and scatters by one index instead of several.
+//!
+//! `gather(x, concatenate(i, j))`, of elements or rows of a matrix, becomes `gather(reshape(x), columns * i + j)`: the
+//! index is element-wise work, which fuses with that on `i` and `j`, and index vectors are not written.
+
+use oxcall::Error;
+use oxcall_hlo::{
+    BinaryOp, ComparisonDirection, ComparisonType, ElementType, Literal, Module, Op, OpKind, TensorType, ValueId,
+};
+
+use super::ir::{Rewrite, Rewriter, rewrite};
+
+/// The fewest index vectors: machine code of loops takes fewer as they are.
+const FEWEST: usize = 64;
+
+/// Joins the components of index vectors. Returns whether there were any.
+///
+/// # Errors
+/// None; the type is that of rewrites.
+pub(super) fn indices(module: &mut Module) -> Result<bool, Error> {
+    rewrite(module, |rewriter, op| {
+        let flat = match op.kind {
+            OpKind::Gather { .. } => gather(rewriter, &op).map(|value| vec![value]), // Bounded: one.
+            OpKind::Scatter { .. } => scatter(rewriter, &op),
+            _ => None,
+        };
+        Ok(match flat {
+            Some(values) => Rewrite::With(values.into()),
+            None => Rewrite::Keep(op),
+        })
+    })
+}
+
+/// Index vectors whose components are arrays of their own, and the dimensions of the indexed array that become one.
+struct Vectors {
+    /// The first of the dimensions, which are side by side.
+    first: usize,
+    /// Their sizes.
+    sizes: Vec<usize>,
+    /// The components, in the order of these dimensions.
+    components: Vec<ValueId>,
+}
+
+impl Vectors {
+    /// The index vectors `indices`, whose component `i` is along dimension `map[i]` of an array of `dims`.
+    fn of(
+        rewriter: &Rewriter<'_>,
+        indices: ValueId,
+        vector_dim: usize,
+        map: &[usize],
+        dims: &[usize],
+    ) -> Option<Vectors> {
+        let ty = rewriter.tensor(indices);
+        let vectors = ty.checked_count()? / map.len().max(1);
+        let is_known = matches!(ty.element, ElementType::S32 | ElementType::U32 | ElementType::S64 | ElementType::U64);
+        let OpKind::Concatenate { dim } = rewriter.def(indices)?.kind else { return None };
+        if dim != vector_dim || map.len() < 2 || vectors < FEWEST || !is_known || !rewriter.is_local(indices) {
+            return None;
+        }
+        let parts = &rewriter.def(indices)?.operands;
+        let first = *map.iter().min()?;
+        // As many components as parts, none of them empty: each part is one.
+        let mut ordered: Vec<(usize, ValueId)> = map.iter().copied().zip(parts.iter().copied()).collect();
+        ordered.sort_unstable_by_key(|&(dim, _)| dim);
+        let are_alone = parts.len() == map.len() && parts.iter().all(|&part| rewriter.tensor(part).dims[dim] == 1);
+        let are_adjacent = ordered.iter().map(|&(dim, _)| dim).eq(first..first + map.len());
+        if !are_alone || !are_adjacent {
+            return None;
+        }
+        let sizes = dims[first..first + map.len()].to_vec();
+        let all = sizes.iter().try_fold(1_usize, |all, &size| all.checked_mul(size))?;
+        let fits = (1..=i32::MAX as usize).contains(&all);
+        fits.then(|| Vectors { first, sizes, components: ordered.into_iter().map(|(_, part)| part).collect() })
+    }
+
+    /// The dimensions of the array that has one in the place of these.
+    fn merged(&self, dims: &[usize]) -> Vec<usize> {
+        let rest = &dims[self.first + self.sizes.len()..];
+        [&dims[..self.first], &[self.sizes.iter().product()], rest].concat()
+    }
+
+    /// A dimension after these in the array that has one in their place.
+    fn moved(&self, dim: usize) -> usize {
+        if dim < self.first { dim } else { dim + 1 - self.sizes.len() }
+    }
+
+    /// The one index, in the place of vectors: that of the nearest element in bounds or, where `drops`, one that is out
+    /// of bounds if a component is.
+    fn index(&self, rewriter: &mut Rewriter<'_>, vector_dim: usize, drops: bool) -> ValueId {
+        let mut ty = rewriter.tensor(self.components[0]).clone();
+        ty.dims.remove(vector_dim);
+        let width = ty.element.byte_width();
+        let constant = |rewriter: &mut Rewriter<'_>, number: usize| {
+            rewriter.constant(Literal::splat(ty.clone(), (number as u64).to_le_bytes()[..width].to_vec()))
+        };
+        let zero = constant(rewriter, 0);
+        let (mut index, mut is_inside) = (None, None);
+        for (&component, &size) in self.components.iter().zip(&self.sizes) {
+            let component = rewriter.emit(OpKind::Reshape, &[component], ty.clone());
+            let last = constant(rewriter, size - 1);
+            let clamped = rewriter.emit(OpKind::Clamp, &[zero, component, last], ty.clone());
+            if drops {
+                let equal = OpKind::Compare(ComparisonDirection::Eq, ComparisonType::NoType);
+                let inside = rewriter.emit(equal, &[component, clamped], ty.with_element(ElementType::Pred));
+                is_inside = Some(match is_inside {
+                    Some(both) => rewriter.emit_like(OpKind::Binary(BinaryOp::And), &[both, inside]),
+                    None => inside,
+                });
+            }
+            index = Some(match index {
+                Some(outer) => {
+                    let stride = constant(rewriter, size);
+                    let outer = rewriter.emit_like(OpKind::Binary(BinaryOp::Multiply), &[outer, stride]);
+                    rewriter.emit_like(OpKind::Binary(BinaryOp::Add), &[outer, clamped])
+                }
+                None => clamped,
+            });
+        }
+        let index = index.unwrap_or(zero);
+        match is_inside {
+            Some(is_inside) => {
+                let nowhere = constant(rewriter, self.sizes.iter().product());
+                rewriter.emit(OpKind::Select, &[is_inside, index, nowhere], ty.clone())
+            }
+            None => index,
+        }
+    }
+}
+
+/// The result of a gather of single elements along the dimensions that several components index.
+fn gather(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<ValueId> {
+    let OpKind::Gather { dims, slice_sizes, indices_are_sorted } = &op.kind else { return None };
+    let array = rewriter.tensor(op.operands[0]).clone();
+    let vectors =
+        Vectors::of(rewriter, op.operands[1], dims.index_vector_dim, &dims.start_index_map, &array.dims)?;
+    let indexed = vectors.first..vectors.first + vectors.sizes.len();
+    let are_single = slice_sizes[indexed.clone()].iter().all(|&size| size == 1);
+    if !dims.operand_batching_dims.is_empty() || !are_single || !dims.collapsed_slice_dims.iter().copied().eq(indexed) {
+        return None;
+    }
+    let index = vectors.index(rewriter, dims.index_vector_dim, false);
+    let merged = TensorType::new(array.element, vectors.merged(&array.dims));
+    let merged = rewriter.emit(OpKind::Reshape, &[op.operands[0]], merged);
+    let mut dims = dims.clone();
+    dims.collapsed_slice_dims = vec![vectors.first]; // Bounded: one.
+    dims.start_index_map = vec![vectors.first]; // Bounded: one.
+    dims.index_vector_dim = rewriter.tensor(index).rank();
+    let mut slice_sizes = slice_sizes.clone();
+    slice_sizes.drain(vectors.first + 1..vectors.first + vectors.sizes.len());
+    let kind = OpKind::Gather { dims, slice_sizes, indices_are_sorted: *indices_are_sorted };
+    let ty = rewriter.tensor(op.results[0]).clone();
+    Some(rewriter.emit(kind, &[merged, index], ty))
+}
+
+/// The results of a scatter to single elements along the dimensions that several components index.
+fn scatter(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Vec<ValueId>> {
+    let OpKind::Scatter { dims, indices_are_sorted, unique_indices } = &op.kind else { return None };
+    let count = op.results.len();
+    let arrays: Vec<TensorType> = op.results.iter().map(|&result| rewriter.tensor(result).clone()).collect();
+    let map = &dims.scatter_dims_to_operand_dims;
+    let vectors = Vectors::of(rewriter, op.operands[count], dims.index_vector_dim, map, &arrays[0].dims)?;
+    let indexed = vectors.first..vectors.first + vectors.sizes.len();
+    if !dims.input_batching_dims.is_empty() || !indexed.clone().all(|dim| dims.inserted_window_dims.contains(&dim)) {
+        return None;
+    }
+    let index = vectors.index(rewriter, dims.index_vector_dim, true);
+    let mut operands = op.operands.clone(); // Bounded: operands.
+    operands[count] = index;
+    let merged: Vec<TensorType> =
+        arrays.iter().map(|ty| TensorType::new(ty.element, vectors.merged(&ty.dims))).collect();
+    for (operand, ty) in operands.iter_mut().zip(&merged) {
+        *operand = rewriter.emit(OpKind::Reshape, &[*operand], ty.clone());
+    }
+    let mut dims = dims.clone();
+    dims.inserted_window_dims.retain(|dim| *dim == vectors.first || !indexed.contains(dim));
+    dims.inserted_window_dims.iter_mut().for_each(|dim| {
+        *dim = if *dim == vectors.first { *dim } else { vectors.moved(*dim) };
+    });
+    dims.scatter_dims_to_operand_dims = vec![vectors.first]; // Bounded: one.
+    dims.index_vector_dim = rewriter.tensor(index).rank();
+    let kind =
+        OpKind::Scatter { dims, indices_are_sorted: *indices_are_sorted, unique_indices: *unique_indices };
+    let results: Vec<ValueId> = merged.into_iter().map(|ty| rewriter.value(ty.into())).collect();
+    rewriter.push(Op {
+        kind,
+        operands,
+        results: results.clone(), // Bounded: results.
+        regions: op.regions.clone(), // Bounded: a body.
+        location: op.location,
+    });
+    Some(results.into_iter().zip(arrays).map(|(value, ty)| rewriter.emit(OpKind::Reshape, &[value], ty)).collect())
+}
