@@ -432,6 +432,7 @@ impl<'a> Emitter<'a> {
         let result = match op {
             Op::Constant(_) | Op::Pair(_) | Op::Splat { .. } => return,
             Op::Load { array, width } => self.load(*array, *width),
+            Op::Pick(array, [index]) => self.pick(*array, *index),
             Op::Unary(Unary::ToHalf, [a]) => self.half_of(*a),
             Op::Unary(Unary::OfHalf, [a]) => self.float_of_half(*a),
             Op::Unary(Unary::RoundToHalf, [a]) => self.rounded_to_half(*a),

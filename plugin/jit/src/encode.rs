@@ -361,6 +361,29 @@ impl Assembler {
         self.tail(register, constant, None);
     }
 
+    /// The words at an address by the indices in a vector register, which is another. The instruction clears its mask:
+    /// a vector register with AVX2, a mask register of its own with AVX-512.
+    pub(crate) fn pick_words(&mut self, register: u8, base: u8, index: u8, mask: Option<u8>) {
+        const PICK: Code = code(1, 2, 0x90);
+        const EQUAL: Code = code(1, 1, 0x76);
+        const SAME_BITS: Code = code(0, 1, 0x46);
+        const PICKED: u8 = 6;
+        let from = Operand::Memory { base, index: Some((index, 2)), displacement: 0 };
+        match mask {
+            Some(mask) => {
+                self.vector(EQUAL, mask, mask, Operand::Register(mask), None);
+                self.vector(PICK, register, mask, from, None);
+            }
+            None => {
+                self.vex(SAME_BITS, PICKED, PICKED, Operand::Register(PICKED), true);
+                self.tail(PICKED, Operand::Register(PICKED), None);
+                // The highest bit of the index is where that of another operand is.
+                self.evex(PICK, register, index & 16, from, PICKED);
+                self.tail(register, from, None);
+            }
+        }
+    }
+
     /// A constant in every lane of a register.
     pub(crate) fn load_constant(&mut self, register: u8, bits: u32) {
         const XOR: Code = code(1, 1, 0xef);

@@ -6,12 +6,26 @@ use crate::wide::{Conversion, Shuffle, Wide, WideBinary};
 impl Program {
     /// Computes one element: `load` gives the element of each array, filled with zeros above, and `store` takes the
     /// results, whose low bits count.
-    pub fn interpret(&self, load: impl Fn(u16) -> u64, mut store: impl FnMut(u16, u64)) {
+    ///
+    /// # Panics
+    /// If the program picks elements of an array.
+    pub fn interpret(&self, load: impl Fn(u16) -> u64, store: impl FnMut(u16, u64)) {
+        self.interpret_with(load, |array, _| panic!("elements of array {array} are picked"), store);
+    }
+
+    /// The same, where `pick` gives an element of an array by its index.
+    pub fn interpret_with(
+        &self,
+        load: impl Fn(u16) -> u64,
+        pick: impl Fn(u16, usize) -> u32,
+        mut store: impl FnMut(u16, u64),
+    ) {
         let mut values: Vec<u64> = Vec::with_capacity(self.ops.len());
         for op in &self.ops {
             let arg = |index: usize| values[op.args()[index].index()];
             let value = match *op {
                 Op::Load { array, .. } | Op::Splat { array, .. } => load(array),
+                Op::Pick(array, _) => pick(array, arg(0) as u32 as usize).into(),
                 Op::Pair(bits) => bits,
                 // Both lanes of a pair have the constant.
                 Op::Constant(bits) => u64::from(bits) << 32 | u64::from(bits),

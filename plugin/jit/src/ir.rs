@@ -177,6 +177,8 @@ pub(crate) enum Op {
         array: u16,
         width: Width,
     },
+    /// The words of an array at indices from its first element, which are all inside.
+    Pick(u16, [Value; 1]),
     /// A constant in every lane.
     Constant(u32),
     /// A constant in every pair of lanes.
@@ -226,7 +228,7 @@ impl Op {
             Op::Call(_, args) => args,
             Op::Guarded(_, args) => args,
             Op::Unary(_, args) | Op::Shift(_, args, _) | Op::Broadcast(args) | Op::Extract(args, _) => args,
-            Op::ReadAt(_, args, _) | Op::Write(_, args) | Op::Decide(args) => args,
+            Op::ReadAt(_, args, _) | Op::Write(_, args) | Op::Decide(args) | Op::Pick(_, args) => args,
             Op::Binary(_, args) | Op::Compare(_, args) | Op::Insert(args, _) | Op::WriteAt(_, args) => args,
             Op::Fused(args) | Op::Select(args) => args,
         }
@@ -236,6 +238,7 @@ impl Op {
     fn map(self, at: impl Fn(Value) -> Value) -> Op {
         match self {
             Op::Load { .. } | Op::Splat { .. } | Op::Constant(_) | Op::Pair(_) => self,
+            Op::Pick(array, args) => Op::Pick(array, args.map(at)),
             Op::Wide(wide, args) => Op::Wide(wide, args.map(at)),
             Op::Read(..) | Op::Rotate(_) | Op::Invoke(_) => self,
             Op::Call(callee, args) => Op::Call(callee, args.map(at)),
@@ -318,7 +321,7 @@ pub enum Counts {
 impl Program {
     /// Whether all loads come before all stores, so that an array that is loaded may be one that is stored.
     pub fn loads_before_it_stores(&self) -> bool {
-        let last = self.ops.iter().rposition(|op| matches!(op, Op::Load { .. }));
+        let last = self.ops.iter().rposition(|op| matches!(op, Op::Load { .. } | Op::Pick(..)));
         self.stores.iter().all(|store| last.is_none_or(|last| last <= store.value.index()))
     }
 
@@ -422,7 +425,7 @@ impl Program {
     /// One more than the largest number of an array.
     pub fn arrays(&self) -> usize {
         let loads = self.ops.iter().filter_map(|op| match *op {
-            Op::Load { array, .. } | Op::Splat { array, .. } => Some(array),
+            Op::Load { array, .. } | Op::Splat { array, .. } | Op::Pick(array, _) => Some(array),
             _ => None,
         });
         loads.chain(self.stores.iter().map(|store| store.array)).max().map_or(0, |last| usize::from(last) + 1)
@@ -489,6 +492,18 @@ impl Builder {
     /// The first word of an array, in every lane.
     pub fn splat(&self, array: u16) -> Value {
         self.push(Op::Splat { array, width: Width::Word })
+    }
+
+    /// The words of an array at signed indices, each moved into the range from 0 to `last`. The array's address is that
+    /// of its first element in every row.
+    ///
+    /// # Panics
+    /// If `last` is no signed integer.
+    pub fn pick(&self, array: u16, index: Value, last: u32) -> Value {
+        assert!(last <= i32::MAX as u32, "an index is a signed integer");
+        let index = self.binary(Binary::MaxSigned, index, self.constant(0));
+        let index = self.binary(Binary::MinSigned, index, self.constant(last));
+        self.push(Op::Pick(array, [index]))
     }
 
     /// A constant.

@@ -69,7 +69,7 @@ impl Kernel {
     ///
     /// # Safety
     /// Each array has `count` elements of the width with which the program loads or stores it, or one word if it is a
-    /// splat; arrays that are loaded are initialised, and those that are stored may be written. Arrays that the program
+    /// splat, or as many words as the program picks from; arrays that are loaded are initialised, and those that are stored may be written. Arrays that the program
     /// stores overlap no others, except where both begin at the same address and have the same width, and the program
     /// stores an element after it has loaded it.
     #[inline]

@@ -79,6 +79,7 @@ fn text(program: &Program, op: &Op) -> String {
     match op {
         Op::Load { array, .. } => format!("load array {array}"),
         Op::Splat { array, .. } => format!("splat array {array}"),
+        Op::Pick(array, _) => format!("pick of array {array} at {args}"),
         Op::Constant(bits) => format!("constant 0x{bits:x}"),
         Op::Pair(bits) => format!("pair 0x{bits:x}"),
         Op::Unary(kind, _) => format!("{} {args}", words(kind)),

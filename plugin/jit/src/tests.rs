@@ -1,6 +1,7 @@
 //! Generated code beside the meaning of its operations, for every set of instructions that the processor has.
 
 mod listing;
+mod picks;
 mod program;
 mod region;
 mod wide;

@@ -111,6 +111,8 @@ pub(super) struct Used {
     pub(super) slot: Slot,
     /// Whether all its elements are equal.
     pub(super) is_splat: bool,
+    /// Whether all of its elements are read, whatever the tile.
+    pub(super) is_whole: bool,
     pub(super) is_written: bool,
 }
 
@@ -149,9 +151,9 @@ impl<'a> Coder<'a> {
             for &read in each.form.rest.iter().chain(each.load.then_some(&each.form.acc)) {
                 coder.last_read[read] = at;
                 let is_splat = matches!(builder.values[read].0, Definition::Splat(_));
-                coder.use_slot(read, &slot, Used { slot: 0, is_splat, is_written: false });
+                coder.use_slot(read, &slot, Used { slot: 0, is_splat, is_whole: false, is_written: false });
             }
-            coder.use_slot(each.value, &slot, Used { slot: 0, is_splat: false, is_written: true });
+            coder.use_slot(each.value, &slot, Used { slot: 0, is_splat: false, is_whole: false, is_written: true });
         }
         coder
     }

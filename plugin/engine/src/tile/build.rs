@@ -35,6 +35,8 @@ pub(super) enum Definition {
     Splat(SplatOf),
     /// Elements of operands.
     Gather(Parts),
+    /// Words of operand `input` at signed indices of 32 bits, which are moved into its bounds.
+    Pick { input: usize, arg: [Value; 1] },
     /// An index.
     Iota { repeat: usize, size: usize },
     /// Each row of a value, reduced to one element.
@@ -50,7 +52,7 @@ impl Definition {
     pub(super) fn args(&self) -> &[Value] {
         match self {
             Definition::Apply { args, .. } => args,
-            Definition::Fold { arg, .. } | Definition::Spread { arg } => arg,
+            Definition::Fold { arg, .. } | Definition::Spread { arg } | Definition::Pick { arg, .. } => arg,
             _ => &[],
         }
     }
@@ -192,6 +194,17 @@ impl Builder {
         }
         let stored = self.stored_input(input, access);
         self.loaded(stored, element)
+    }
+
+    /// The elements of operand `input`, of 32 bits, at signed indices of 32 bits, which are moved into its bounds.
+    pub(crate) fn pick(&mut self, input: usize, index: Value) -> Value {
+        self.push(Definition::Pick { input, arg: [index] }, self.inputs[input].0)
+    }
+
+    /// The last index of operand `input`; `None` if it is no signed integer of 32 bits.
+    pub(super) fn last_of(&self, input: usize) -> Option<u32> {
+        let last = self.inputs[input].1.checked_sub(1)?;
+        i32::try_from(last).ok().map(i32::cast_unsigned)
     }
 
     /// Elements of several operands of type `element`, in their computed form. Each element of the domain is in the box
@@ -412,9 +425,14 @@ impl Builder {
     fn cost(&self) -> Cost {
         /// What the copy of a run takes beside its elements: about three nanoseconds.
         const RUN_FLOPS: f64 = 24.0;
+        /// The most words of an operand that is in a cache near the processor.
+        const NEAR: usize = 1 << 18;
         let flops: f32 = (self.values.iter())
             .map(|(definition, _)| match definition {
                 Definition::Apply { function, .. } => function.flops,
+                Definition::Pick { input, .. } if self.inputs[*input].1 <= NEAR => 16.0,
+                // Most of them are in memory.
+                Definition::Pick { .. } => 64.0,
                 Definition::Gather(_) | Definition::Iota { .. } => 1.0,
                 Definition::Fold { .. } | Definition::Spread { .. } => 1.0,
                 _ => 0.0,
@@ -437,6 +455,7 @@ impl Builder {
         for (definition, _) in &self.values {
             match definition {
                 Definition::Input(input) => read[*input] = self.inputs[*input].1,
+                Definition::Pick { input, .. } => read[*input] += self.count,
                 Definition::Splat(SplatOf::Input(input)) => read[*input] += 1,
                 Definition::Gather(parts) => parts.iter().for_each(|(input, access)| read[*input] += access.len()),
                 _ => {}
@@ -458,7 +477,7 @@ impl Builder {
             let is_whole = |definition: &Definition| matches!(definition, Definition::Input(i) if *i == input);
             let is_part = |definition: &Definition| match definition {
                 Definition::Gather(parts) => parts.iter().any(|(part, _)| *part == input),
-                Definition::Splat(SplatOf::Input(splat)) => *splat == input,
+                Definition::Splat(SplatOf::Input(whole)) | Definition::Pick { input: whole, .. } => *whole == input,
                 _ => false,
             };
             let is_accumulator = self.accumulators.contains(&input);
@@ -579,7 +598,8 @@ impl Allocation {
             if let Some(end) = self.runs.end(index) {
                 if end == index {
                     let linked = if builder.generate {
-                        generated::compile(&self.runs, builder, index, slot_of)?
+                        let operand = |input: usize| slot(Place::Input(input));
+                        generated::compile(&self.runs, builder, index, slot_of, operand)?
                     } else {
                         let coded = self.runs.code(builder, index, slot_of);
                         let run = Run::Chain(Chain::new(coded.code));
@@ -614,6 +634,9 @@ impl Allocation {
                     steps.push(Step::Spread { from: slot_of(arg), element: *element, out });
                 }
                 Definition::Iota { repeat, size } => steps.push(Step::Iota { repeat, size, out }),
+                Definition::Pick { input, arg: [arg] } => {
+                    steps.push(Step::Pick { array: slot(Place::Input(input)), index: slot_of(arg), out });
+                }
                 Definition::Apply { function, args, .. } => {
                     let mut slots = [out; 3];
                     slots.iter_mut().zip(&args).for_each(|(slot, &arg)| *slot = slot_of(arg));

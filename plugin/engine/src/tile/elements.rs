@@ -32,7 +32,7 @@ impl Elements {
             Definition::Apply { .. } => {
                 generated::fits(&builder, value) || is_called(&builder, value) || Indices::of(&builder, value).is_some()
             }
-            Definition::Fold { .. } | Definition::Spread { .. } => false,
+            Definition::Fold { .. } | Definition::Spread { .. } | Definition::Pick { .. } => false,
         };
         let is_small = (1..=MOST_ELEMENTS).contains(&builder.count) && builder.row() == 1;
         let fits = is_small
@@ -180,7 +180,10 @@ impl Elements {
                         }
                     }
                 }
-                Definition::Iota { .. } | Definition::Fold { .. } | Definition::Spread { .. } => return None,
+                Definition::Iota { .. }
+                | Definition::Fold { .. }
+                | Definition::Spread { .. }
+                | Definition::Pick { .. } => return None,
             };
             values.push(value);
         }

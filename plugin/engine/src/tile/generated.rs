@@ -32,7 +32,11 @@ pub(crate) fn generated_isa() -> Option<Isa> {
 /// Whether generated code can compute a value, given its arguments.
 pub(super) fn fits(builder: &Builder, value: Value) -> bool {
     let (definition, _) = &builder.values[value];
-    let Definition::Apply { function, .. } = definition else { return false };
+    let function = match definition {
+        Definition::Apply { function, .. } => function,
+        Definition::Pick { .. } => return !builder.is_per_row(value),
+        _ => return false,
+    };
     let fits = |value: Value| has_lanes(builder.values[value].1);
     function.record.is_some()
         && !builder.is_per_row(value)
@@ -46,26 +50,36 @@ fn has_lanes(element: ElementType) -> bool {
     fits_lane(math::wide(element)) || math::packed(element).is_some() || is_wide(element)
 }
 
-/// The run whose last value is `last` as generated code, with the slots that are its arrays.
-pub(super) fn compile(runs: &Runs, builder: &Builder, last: Value, slot: impl Fn(Value) -> Slot) -> Option<Linked> {
+/// The run whose last value is `last` as generated code, with the slots that are its arrays: `slot` gives those of
+/// values, `operand` those of operands.
+pub(super) fn compile(
+    runs: &Runs,
+    builder: &Builder,
+    last: Value,
+    slot: impl Fn(Value) -> Slot,
+    operand: impl Fn(usize) -> Slot,
+) -> Option<Linked> {
     let run = runs.of[last];
     let members = || (0..=last).filter(|&value| runs.of[value] == run);
     let lanes = if builder.listed { Lanes::listed() } else { Lanes::new() };
     let mut slots: Vec<Used> = Vec::new();
-    let mut array = |value: Value, is_written: bool| {
+    let mut add = |used: Used| {
+        // An operand may be read both as a whole and tile by tile.
+        let is_same = |each: &Used| (each.slot, each.is_whole) == (used.slot, used.is_whole);
+        let index = slots.iter().position(is_same).unwrap_or_else(|| {
+            slots.push(used);
+            slots.len() - 1
+        });
+        slots[index].is_written |= used.is_written;
+        index as u16
+    };
+    let used = |value: Value, is_written: bool| {
         let is_splat = match &builder.values[value].0 {
             Definition::Splat(_) => true,
             Definition::Gather(parts) => builder.is_constant_in_runs(value, parts),
             _ => false,
         };
-        let slot = slot(value);
-        let known = slots.iter().position(|each| each.slot == slot);
-        let index = known.unwrap_or_else(|| {
-            slots.push(Used { slot, is_splat, is_written });
-            slots.len() - 1
-        });
-        slots[index].is_written |= is_written;
-        index as u16
+        Used { slot: slot(value), is_splat, is_whole: false, is_written }
     };
     let element = |value: Value| builder.values[value].1;
     let splat = |value: Value, array: u16| {
@@ -73,9 +87,10 @@ pub(super) fn compile(runs: &Runs, builder: &Builder, last: Value, slot: impl Fn
     };
     let mut values: Vec<Option<Lane>> = vec![None; last + 1];
     for value in members() {
-        let Definition::Apply { function, args, .. } = &builder.values[value].0 else { return None };
+        let definition = &builder.values[value].0;
         let mut operands: SmallVec<[Lane; 3]> = SmallVec::new();
-        for &arg in args {
+        for &arg in definition.args() {
+            let mut array = |value: Value, is_written: bool| add(used(value, is_written));
             let lane = match (values[arg], &builder.values[arg].0) {
                 (Some(known), _) => known,
                 (None, Definition::Splat(SplatOf::Constant(scalar))) => {
@@ -92,12 +107,23 @@ pub(super) fn compile(runs: &Runs, builder: &Builder, last: Value, slot: impl Fn
         }
         let first = *operands.first()?;
         operands.resize(3, first);
-        let record = function.record?;
-        lanes.enter(|| function.name.to_owned());
-        let lane = record(&lanes, [operands[0], operands[1], operands[2]]);
+        let lane = match *definition {
+            Definition::Apply { function, .. } => {
+                let record = function.record?;
+                lanes.enter(|| function.name.to_owned());
+                record(&lanes, [operands[0], operands[1], operands[2]])
+            }
+            Definition::Pick { input, .. } => {
+                let slot = operand(input);
+                let array = add(Used { slot, is_splat: false, is_whole: true, is_written: false });
+                lanes.enter(|| "gather".to_owned());
+                lanes.pick(array, first, builder.last_of(input)?)
+            }
+            _ => return None,
+        };
         values[value] = Some(lane);
         if !runs.is_internal(value) {
-            lanes.store(array(value, true), array_width(element(value)), lane);
+            lanes.store(add(used(value, true)), array_width(element(value)), lane);
         }
     }
     let counts = if builder.reads_runs { Counts::Any } else { Counts::Blocks };

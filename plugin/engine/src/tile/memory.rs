@@ -283,7 +283,8 @@ impl Memory {
             let base = self.bases[used.slot as usize];
             assert!(base.width * block <= BLOCK_BYTES && !base.per_row, "a block is large enough for any element");
             assert!(!used.is_splat || base.is_array || base.width * block <= base.len, "a block of it is filled");
-            places.push(Place { data: self.array(used), advances: !used.is_splat });
+            assert!(!used.is_whole || base.is_array, "only operands are read as a whole");
+            places.push(Place { data: self.array(used), advances: !used.is_splat && !used.is_whole });
         }
         places.extend(own_places);
         if whole > 0 {
@@ -292,7 +293,7 @@ impl Memory {
             unsafe { run.run(&places, whole) };
         }
         if rest > 0 {
-            for (index, (place, used)) in places.iter_mut().zip(slots).enumerate() {
+            for (index, (place, used)) in places.iter_mut().zip(slots).enumerate().filter(|(_, (_, used))| !used.is_whole) {
                 let width = self.bases[used.slot as usize].width;
                 let from = place.data.wrapping_add(if place.advances { whole * width } else { 0 });
                 let copy = own_block(own + index);
@@ -300,7 +301,7 @@ impl Memory {
                 unsafe { std::ptr::copy_nonoverlapping(from, copy, rest * width) };
                 *place = Place { data: copy, advances: false };
             }
-            // SAFETY: all places are blocks that this value owns.
+            // SAFETY: all places are blocks that this value owns, or whole operands.
             unsafe { run.run(&places, block) };
             for (index, used) in slots.iter().enumerate().filter(|(_, used)| used.is_written) {
                 let base = self.bases[used.slot as usize];
@@ -312,13 +313,13 @@ impl Memory {
         self.places = places;
     }
 
-    /// The address of a slot's tile. The elements of a splat are equal, and may be one.
+    /// The address of a slot's tile, or of all its elements. The elements of a splat are equal, and may be one.
     ///
     /// # Panics
     /// If the tile is outside the buffer.
     fn array(&self, used: &Used) -> *mut u8 {
         let base = self.bases[used.slot as usize];
-        if used.is_splat { base.data } else { self.range(base).0 }
+        if used.is_splat || used.is_whole { base.data } else { self.range(base).0 }
     }
 
     /// The tile in a slot.
@@ -336,11 +337,25 @@ impl Memory {
     /// # Panics
     /// Like [`with`](Memory::with).
     pub(super) fn with_array<R>(&mut self, out: Slot, array: Slot, f: impl FnOnce(&mut [u8], &[u8]) -> R) -> R {
+        self.with_array_and(out, array, [], |out, array, []| f(out, array))
+    }
+
+    /// Calls `f` with the tile in `out`, a whole array, and the tiles in `args`.
+    ///
+    /// # Panics
+    /// Like [`with`](Memory::with).
+    pub(super) fn with_array_and<const N: usize, R>(
+        &mut self,
+        out: Slot,
+        array: Slot,
+        args: [Slot; N],
+        f: impl FnOnce(&mut [u8], &[u8], [&[u8]; N]) -> R,
+    ) -> R {
         assert!(out != array, "a step does not write what it reads");
-        let (data, len) = self.range(self.bases[out as usize]);
         let base = self.bases[array as usize];
         // SAFETY: as in `with`. Operands that are read as arrays are never in place.
-        f(unsafe { slice_mut(data, len) }, unsafe { slice(base.data, base.len) })
+        let array = unsafe { slice(base.data, base.len) };
+        self.with(out, args, |out, args| f(out, array, args))
     }
 }
 

@@ -61,6 +61,15 @@ pub(super) enum Step {
         /// The slot of the indices.
         out: Slot,
     },
+    /// Words of an operand at signed indices, which are moved into its bounds.
+    Pick {
+        /// The operand.
+        array: Slot,
+        /// The slot of the indices.
+        index: Slot,
+        /// The slot of the words.
+        out: Slot,
+    },
     /// Several functions in one pass.
     Run(Box<Linked>),
     /// Each row reduced to one element.
@@ -383,6 +392,9 @@ impl Step {
                 let start = memory.start(*out);
                 memory.with(*out, [], |out, []| iota(*repeat, *size, start, bytemuck::cast_slice_mut(out)));
             }
+            Step::Pick { array, index, out } => memory.with_array_and(*out, *array, [*index], |out, array, [index]| {
+                pick(bytemuck::cast_slice(index), bytemuck::cast_slice(array), bytemuck::cast_slice_mut(out));
+            }),
             Step::Run(linked) => memory.run(&linked.run, &linked.slots, linked.blocks),
             Step::Fold { fold, from, out } => {
                 let row = memory.row();
@@ -420,6 +432,14 @@ fn spread<T: bytemuck::Pod>(from: &[u8], row: usize, out: &mut [u8]) {
         }
     }
 }
+}
+
+/// The words at indices, which are moved inside.
+fn pick(indices: &[i32], array: &[u32], out: &mut [u32]) {
+    let last = array.len() - 1;
+    for (out, &index) in out.iter_mut().zip(indices) {
+        *out = array[usize::try_from(index).unwrap_or(0).min(last)];
+    }
 }
 
 vectorised! {

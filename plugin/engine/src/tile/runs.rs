@@ -106,6 +106,11 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// Whether a value is elements of an operand by index.
+    fn picks(&self, value: Value) -> bool {
+        matches!(self.builder.values[value].0, Definition::Pick { .. })
+    }
+
     fn args(&self, value: Value) -> &'a [Value] {
         self.builder.values[value].0.args()
     }
@@ -141,7 +146,7 @@ impl Runs {
         let (mut run, mut members): (usize, Vec<Value>) = (0, Vec::new());
         let mut close = |members: &mut Vec<Value>| {
             // The loop of a single function is vector code already.
-            if members.len() > 1 {
+            if members.len() > 1 || members.iter().any(|&value| facts.picks(value)) {
                 members.iter().for_each(|&value| of[value] = Some(run));
                 run += 1;
             }

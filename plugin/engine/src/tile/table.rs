@@ -55,8 +55,8 @@ enum Array {
     Ring(usize),
     /// The row's part of a slot.
     Slot(Slot),
-    /// The first element of a slot.
-    Splat(Slot),
+    /// The start of a slot.
+    First(Slot),
     /// That of an accumulator.
     Accumulator(usize),
 }
@@ -103,7 +103,7 @@ impl Table {
                 (Some(gather), ..) => Array::Gather(gather),
                 (_, Some(ring), _) => Array::Ring(ring),
                 (.., Some(accumulator)) => Array::Accumulator(accumulator),
-                _ if used.is_splat => Array::Splat(used.slot),
+                _ if used.is_splat || used.is_whole => Array::First(used.slot),
                 _ => Array::Slot(used.slot),
             }
         };
@@ -221,7 +221,7 @@ impl Walk<'_> {
             for &array in &self.table.arrays {
                 arrays.push(match array {
                     Array::Gather(gather) => gathered[gather],
-                    Array::Splat(slot) => (memory.first(slot), 0),
+                    Array::First(slot) => (memory.first(slot), 0),
                     Array::Slot(slot) => memory.rows(slot, done, count, alike),
                     Array::Ring(index) => {
                         let (slot, column) = (self.table.rings[index].0, self.columns[index]);
@@ -238,8 +238,8 @@ impl Walk<'_> {
             done += alike * count;
             self.columns.iter_mut().for_each(|column| column.advance(alike * count));
             if self.rows.count() >= MOST_ROWS || done == len {
-                // SAFETY: each address has a row's elements, or one that stands for all: `Memory` and `addresses` have
-                // checked that they are in their arrays, accumulators are as the caller promises. No other thread has
+                // SAFETY: each address has a row's elements, one that stands for all, or all of an operand: `Memory` and
+                // `addresses` have checked that they are in their arrays, accumulators are as the caller promises. No other thread has
                 // the elements of the results. An accumulator is loaded before it is stored.
                 unsafe { self.table.kernel.run_rows(&self.rows) };
                 self.rows.clear();

@@ -2,7 +2,7 @@
 
 use super::{Emitter, LOAD, Registers, STORE};
 use crate::encode::{Code, Isa, Operand, code, wide};
-use crate::ir::{Store, Width};
+use crate::ir::{Store, Value, Width};
 
 impl Emitter<'_> {
     pub(super) fn load(&mut self, array: u16, width: Width) -> Registers {
@@ -15,6 +15,22 @@ impl Emitter<'_> {
         for (vector, &register) in result[..self.vectors].iter().enumerate() {
             let from = self.element(array, width, vector);
             self.assembler.vector(code, register, 0, from, None);
+        }
+        result
+    }
+
+    /// Words at indices: all lanes have one inside of the array, also those beyond the elements of a vector in part.
+    pub(super) fn pick(&mut self, array: u16, index: Value) -> Registers {
+        let indices = self.registers(index);
+        let base = self.address(array);
+        let result = self.take_all();
+        let mask = (self.isa == Isa::Avx2).then(|| self.take());
+        for (&register, &index) in result.iter().zip(&indices).take(self.vectors) {
+            self.assembler.pick_words(register, base, index, mask);
+        }
+        if let Some(mask) = mask {
+            self.free |= 1 << mask;
+            self.locked &= !(1 << mask);
         }
         result
     }

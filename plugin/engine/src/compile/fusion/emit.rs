@@ -69,6 +69,7 @@ pub(super) fn fusion(
                 continue;
             }
             OpKind::Reduce { .. } => emitter.reduction(op)?,
+            OpKind::Gather { .. } => emitter.pick(op, count)?,
             _ => emitter.element_wise(op, count)?,
         };
         emitter.values.insert(op.results[0], value);
@@ -141,6 +142,19 @@ impl Emitter<'_> {
             operands.push((self.value(operand, Access::same_or_scalar(ty, result)?)?, ty.element));
         }
         self.builder.op(&op.kind, &operands, result.element)
+    }
+
+    /// The elements of an array at indices.
+    fn pick(&mut self, op: &Op, count: usize) -> Result<Value, Error> {
+        let result = tensor(self.graph.func, op.results[0])?;
+        self.builder.per_row = result.count() != count;
+        let index = self.value(op.operands[1], Access::same_or_scalar(result, result)?)?;
+        let array = self.graph.root(op.operands[0]);
+        if self.is_made_here(array) {
+            return Err(Error::internal("a fusion gathers elements of an array that it computes"));
+        }
+        let input = self.input(array)?;
+        Ok(self.builder.pick(input, index))
     }
 
     fn reduction(&mut self, op: &Op) -> Result<Value, Error> {

@@ -6,12 +6,18 @@ use oxcall_hlo::{BinaryOp, ElementType, Func, Op, OpKind, Region, TensorType, Un
 
 use crate::compile::passes::ir::has_effect;
 use crate::math;
+use crate::tile::MOST_ELEMENTS;
 
 /// The elements of a row, and the number of rows, up to which and from which it is copied if it is cut, and the most
 /// elements of a part that makes it so.
 const SHORT_ROW: usize = 256;
 const MANY_ROWS: usize = 16;
 const TINY: usize = 8;
+
+/// The fewest elements of a gather in a fusion: machine code of loops takes smaller ones apart. Tests have fewer.
+const FEWEST_PICKED: usize = if cfg!(test) { 128 } else { 2048 };
+
+const _: () = assert!(cfg!(test) || FEWEST_PICKED > MOST_ELEMENTS, "no gather is in a small program of a loop");
 
 /// The most ops in a chain that are computed twice.
 const DEEPEST: usize = 3;
@@ -152,8 +158,32 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The number of elements of an element-wise op that can be fused; `None` for other ops.
+    /// The number of elements of a gather of single words of an array by one index each, which a fusion reads where they
+    /// are; `None` for other ops.
+    pub(super) fn picks(&self, op: &Op) -> Option<usize> {
+        let OpKind::Gather { dims, slice_sizes, .. } = &op.kind else { return None };
+        let [array, indices] = [0, 1].map(|index| self.tensor(op.operands[index]));
+        let (array, indices, result) = (array?, indices?, self.tensor(op.results[0])?);
+        let is_single = dims.collapsed_slice_dims == [0] && dims.start_index_map == [0] && slice_sizes[..] == [1];
+        let is_word = matches!(array.element, ElementType::F32 | ElementType::S32 | ElementType::U32);
+        let fits = (1..=i32::MAX as usize).contains(&array.checked_count()?);
+        let count = result.checked_count().filter(|&count| count >= FEWEST_PICKED)?;
+        // Index vectors of one component, with or without a dimension of their own.
+        let is_scalar = indices.checked_count() == Some(count) && indices.element == ElementType::S32;
+        (is_single && is_word && fits && is_scalar).then_some(count)
+    }
+
+    /// Whether `user` needs all elements of the array that `op` produces, not those at its own places.
+    pub(super) fn needs_whole(&self, user: usize, op: usize) -> bool {
+        let user = &self.region.ops[user];
+        self.picks(user).is_some() && self.producer(self.root(user.operands[0])) == Some(op)
+    }
+
+    /// The number of elements of an element-wise op, or of a gather, that can be fused; `None` for other ops.
     pub(super) fn fusable(&self, op: &Op) -> Option<usize> {
+        if matches!(op.kind, OpKind::Gather { .. }) {
+            return self.picks(op);
+        }
         if !math::is_element_wise(&op.kind) {
             return None;
         }

@@ -143,12 +143,12 @@ impl<'a> Groups<'a> {
         let (mut next, mut uses) = (0, 0);
         let mut is_free = true;
         while let Some(&node) = found.get(next) {
-            let mut visit = |to: usize| {
+            let mut visit = |to: usize, is_whole: bool| {
                 uses += 1;
                 if to == last {
                     // A copy of the op would be in the same group.
                     let is_inside = self.copies[node].iter().any(|&copy| ends.contains(&Some(copy)));
-                    is_free &= node == first || is_inside && self.group_of[node].is_none();
+                    is_free &= !is_whole && (node == first || is_inside && self.group_of[node].is_none());
                 } else if self.line.is_before(to, last) && seen[to] != self.searches {
                     seen[to] = self.searches;
                     found.push(to);
@@ -172,20 +172,22 @@ impl<'a> Groups<'a> {
         Some(found)
     }
 
-    /// Calls `visit` with the nodes that use `op`, whose value is `name` or a broadcast of it.
-    fn for_each_dependent(&self, op: usize, name: usize, visit: &mut impl FnMut(usize)) {
+    /// Calls `visit` with the nodes that use `op`, whose value is `name` or a broadcast of it, and with whether they
+    /// need all of it before they start.
+    fn for_each_dependent(&self, op: usize, name: usize, visit: &mut impl FnMut(usize, bool)) {
         for &user in &self.graph.users[name] {
             // The users of a broadcast repeat it.
             if matches!(self.graph.region.ops[user].kind, OpKind::BroadcastInDim { .. }) {
                 self.for_each_dependent(op, user, visit);
                 continue;
             }
+            let is_whole = self.graph.needs_whole(user, name);
             match self.group_of[user] {
                 Some(group) if self.copies[op].contains(&group) => {}
-                Some(group) => visit(self.groups[group.index()].node),
+                Some(group) => visit(self.groups[group.index()].node, is_whole),
                 None => {
-                    visit(user);
-                    self.copies[user].iter().for_each(|copy| visit(self.groups[copy.index()].node));
+                    visit(user, is_whole);
+                    self.copies[user].iter().for_each(|copy| visit(self.groups[copy.index()].node, is_whole));
                 }
             }
         }

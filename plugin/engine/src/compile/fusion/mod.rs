@@ -3,7 +3,8 @@
 //! Ops are taken from last to first. An element-wise op joins a fusion that uses its result if no op outside lies
 //! between them, and other fusions that use it join that one; otherwise it starts a fusion. Ops that cost little to
 //! repeat (constants, iota, broadcasts, sums and products of a value that is in memory anyway) belong to each fusion
-//! that uses them, and so do slices, pads and concatenations of such values. Reshapes are other names of the same
+//! that uses them, and so do slices, pads and concatenations of such values. A gather of single elements by one index
+//! each is element-wise in its indices; its array is not computed in the same fusion. Reshapes are other names of the same
 //! elements. Finally, reductions of rows join the fusions around them, other reductions the fusion of their operand,
 //! and scatters the broadcast of their only update.
 
@@ -109,7 +110,10 @@ impl Fuser<'_> {
                 }
             }
         }
-        candidates.retain(|&group| self.groups.ops(group).len() < MOST_OPS);
+        candidates.retain(|&group| {
+            let ops = self.groups.ops(group);
+            ops.len() < MOST_OPS && !ops.iter().any(|&user| self.graph.needs_whole(user, index))
+        });
         let is_cheap = || {
             let is_there = |&user: &usize| self.groups.of(user).any(|group| candidates.contains(&group));
             candidates.len() > 1

@@ -1,7 +1,8 @@
 //! Random programs, run op by op and fused.
 
 use oxcall_hlo::{
-    BinaryOp, ComparisonDirection, ComparisonType, DotDims, ElementType, Literal, OpKind, TensorType, UnaryOp, ValueId,
+    BinaryOp, ComparisonDirection, ComparisonType, DotDims, ElementType, GatherDims, Literal, OpKind, TensorType,
+    UnaryOp, ValueId,
 };
 
 use super::tests::{Program, one_nan, run_both};
@@ -40,7 +41,11 @@ fn random_op(
     let from = program.ty(value);
     let peers: Vec<_> = values.iter().copied().filter(|&each| program.ty(each) == from).collect();
     let peer = peers[random.below(peers.len())];
-    match random.below(20) {
+    match random.below(22) {
+        20 | 21 if from.rank() > 0 && matches!(from.element, ElementType::F32 | ElementType::S32) => {
+            let indices = values[random.below(values.len())];
+            picked(program, value, indices, random)
+        }
         16 | 17 if from.rank() > 0 => rolled(program, value, random),
         18 if from.rank() > 0 => framed(program, value, random),
         0 => {
@@ -147,6 +152,29 @@ fn rolled(program: &mut Program, value: ValueId, random: &mut Random) -> ValueId
     let last = part(program, value, &start, &from.dims, &ones);
     let first = part(program, value, &zeros, &cut, &ones);
     program.op(OpKind::Concatenate { dim }, &[last, first], from)
+}
+
+/// Elements of `value` at the indices that another value is, some of which are out of bounds.
+fn picked(program: &mut Program, value: ValueId, indices: ValueId, random: &mut Random) -> ValueId {
+    let from = program.ty(value);
+    let array = program.op(OpKind::Reshape, &[value], ty(from.element, &[from.count()]));
+    let index = program.ty(indices).with_element(ElementType::S32);
+    let mut indices = program.op(OpKind::Convert, &[indices], index.clone());
+    if random.below(4) > 0 {
+        let most = Literal::splat(index.clone(), (2 * from.count().next_power_of_two() as i32 - 1).to_le_bytes());
+        let most = program.op(OpKind::Constant(most), &[], index.clone());
+        indices = program.op(OpKind::Binary(BinaryOp::And), &[indices, most], index.clone());
+    }
+    let dims = GatherDims {
+        offset_dims: Vec::new(),
+        collapsed_slice_dims: vec![0],
+        operand_batching_dims: Vec::new(),
+        start_indices_batching_dims: Vec::new(),
+        start_index_map: vec![0],
+        index_vector_dim: index.rank(),
+    };
+    let kind = OpKind::Gather { dims, slice_sizes: vec![1], indices_are_sorted: false };
+    program.op(kind, &[array, indices], ty(from.element, &index.dims))
 }
 
 /// Some elements of `value` between padding.
