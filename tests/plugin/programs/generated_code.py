@@ -59,6 +59,23 @@ def conversions(x: jax.Array) -> jax.Array:
     return sum((x.astype(kind) + (1 if kind != jnp.bool_ else 0)).astype(x.dtype) * 0.5 for kind in kinds)
 
 
+def interpolated(x: jax.Array) -> jax.Array:
+    """Elements of a table between others, at places that are partly outside of it."""
+    table = jnp.sin(jnp.arange(120, dtype=x.dtype)).reshape(10, 12)
+    places = jnp.stack([jnp.nan_to_num(x) % 12 - 1, jnp.nan_to_num(x) % 13 - 0.5])
+    return jax.scipy.ndimage.map_coordinates(table, places, order=1, mode="nearest")
+
+
+def looked_up(x: jax.Array) -> tuple[jax.Array, ...]:
+    """Elements by one and two indices, computed in the same program as the array and as what follows."""
+    i = jax.lax.bitcast_convert_type(x.astype(jnp.float32), jnp.int32) >> 7
+    j = (i * 7) % 11 - 2
+    array = x * 2 - 1
+    both = array.at[i % (x.size + 3) - 1].get(mode="clip") + array[jnp.arange(x.size)[::-1]]
+    table = jnp.arange(35, dtype=jnp.int32).reshape(5, 7)
+    return both * 0.5 - x, table.at[j, i % 9 - 1].get(mode="fill", fill_value=-1) + i, table.at[j, i % 7].add(1)
+
+
 ELEMENT_WISE: dict[str, Callable[[jax.Array], Any]] = {
     "gelu": jax.nn.gelu,
     "gelu exact": lambda x: jax.nn.gelu(x, approximate=False),
@@ -73,6 +90,8 @@ ELEMENT_WISE: dict[str, Callable[[jax.Array], Any]] = {
     "integers": integers,
     "conversions": conversions,
     "maxima": lambda x: (jnp.maximum(x, -x) + jnp.minimum(x, x * 2), jnp.maximum(x, 0), jnp.clip(x, -0.0, 1)),
+    "interpolated": interpolated,
+    "looked up": lambda x: looked_up(x) if x.size else x,
     "sine": lambda x: jnp.sin(x) * 2 + jnp.cos(x) * x,
 }
 
@@ -92,6 +111,10 @@ def programs(count: int, is_wide: bool) -> dict[str, tuple[Callable[..., Any], l
         found["softmax"] = (jax.nn.softmax, [rows])
         found["layer norm"] = (layer_norm, [rows])
         found["layer norm, gradient"] = (jax.grad(lambda x: (layer_norm(x) ** 3).sum()), [rows])
+        found["taken along rows"] = (
+            lambda x: jnp.take_along_axis(x, jnp.argsort(-x, -1), -1) - jnp.take_along_axis(x, jnp.argsort(x, 0), 0),
+            [rows],
+        )
         found["bias"] = (lambda x, bias: jax.nn.relu(x * 2 + bias) - bias, [rows, x[:10]])
     return found
 

@@ -53,9 +53,8 @@ impl Case {
 
     /// Components, some of them out of bounds.
     fn components(&self) -> Vec<Vec<i64>> {
-        let component = |at: usize| {
-            (0..Case::count(self.indices) as i64).map(|i| (i * (7 + 4 * at as i64)) % 11 - 2).collect()
-        };
+        let component =
+            |at: usize| (0..Case::count(self.indices) as i64).map(|i| (i * (7 + 4 * at as i64)) % 11 - 2).collect();
         (0..self.map.len()).map(component).collect()
     }
 
@@ -74,8 +73,10 @@ impl Case {
 
     /// The element of the array for each element of slices; `None` for those of vectors out of bounds, where they are
     /// not moved.
-    fn places(&self, clamps: bool) -> Vec<Option<usize>> {
-        let components = self.components();
+    fn places(&self, element: ElementType, clamps: bool) -> Vec<Option<usize>> {
+        let number = |number: i64| if element == ElementType::U32 { i64::from(number as u32) } else { number };
+        let components: Vec<Vec<i64>> =
+            self.components().into_iter().map(|numbers| numbers.into_iter().map(number).collect()).collect();
         let rest = self.rest();
         let slice: usize = rest.iter().map(|&dim| self.dims[dim]).product();
         let stride = |dim: usize| Case::count(&self.dims[dim + 1..]);
@@ -140,7 +141,7 @@ fn gathers_clamp_each_component() {
         let program = compile(&engine, module);
         assert_eq!(!program.text().contains("concatenate"), case.is_flat(), "{}", program.text());
         let out = program.run(arguments(&engine, case, element, &[&array])).unwrap().remove(0);
-        let expected: Vec<f32> = case.places(true).into_iter().map(|place| array[place.unwrap()]).collect();
+        let expected: Vec<f32> = case.places(element, true).into_iter().map(|place| array[place.unwrap()]).collect();
         assert_eq!(values::<f32>(&out), expected, "{:?} {:?}", case.dims, case.map);
     }
 }
@@ -164,7 +165,8 @@ fn scatters_drop_vectors_with_a_component_out_of_bounds() {
             let operand = f.param(f32s(case.dims.iter().copied()));
             let indices = case.vectors(f, element);
             let updates = f.param(f32s(case.result()));
-            let add = f.region([f32s([]), f32s([])], |f, params| Ok(vec![f.op(OpKind::Binary(BinaryOp::Add), params)?]))?;
+            let add =
+                f.region([f32s([]), f32s([])], |f, params| Ok(vec![f.op(OpKind::Binary(BinaryOp::Add), params)?]))?;
             let kind = OpKind::Scatter { dims, indices_are_sorted: false, unique_indices: false };
             f.with_regions(kind, [operand, indices, updates], [add])
         });
@@ -173,11 +175,63 @@ fn scatters_drop_vectors_with_a_component_out_of_bounds() {
         assert_eq!(!program.text().contains("concatenate"), case.is_flat(), "{}", program.text());
         let out = program.run(arguments(&engine, case, element, &[&array, &updates])).unwrap().remove(0);
         let mut expected = array;
-        for (place, update) in case.places(false).into_iter().zip(&updates) {
+        for (place, update) in case.places(element, false).into_iter().zip(&updates) {
             if let Some(place) = place {
                 expected[place] += update;
             }
         }
         assert_eq!(values::<f32>(&out), expected, "{:?} {:?}", case.dims, case.map);
+    }
+}
+
+/// `take_along_axis`: an element of each row, by an index of its own.
+#[test]
+fn gathers_from_batches_take_an_element_of_each() {
+    // Dimensions of the array, the indexed one, the number of indices in its place, and whether vectors have one.
+    let cases: [(&[usize], usize, usize, bool); 7] = [
+        (&[64, 9], 1, 9, true),
+        (&[64, 9], 1, 40, false),
+        (&[9, 64], 0, 30, true),
+        (&[4, 9, 50], 1, 3, true),
+        (&[4, 9, 50], 2, 7, false),
+        (&[700, 1], 1, 3, true),
+        // Few stay as they are.
+        (&[4, 9], 1, 3, true),
+    ];
+    for (dims, indexed, count, has_vectors) in cases {
+        let mut shape = dims.to_vec();
+        shape[indexed] = count;
+        let all: usize = shape.iter().product();
+        let array: Vec<f32> = (0..dims.iter().product::<usize>()).map(|i| i as f32).collect();
+        let indices: Vec<i32> = (0..all as i32).map(|i| i * 7 % 23 - 3).collect();
+        let batches: Vec<usize> = (0..dims.len()).filter(|&dim| dim != indexed).collect();
+        let numbers = GatherDims {
+            offset_dims: Vec::new(),
+            collapsed_slice_dims: vec![indexed],
+            operand_batching_dims: batches.clone(),
+            start_indices_batching_dims: batches,
+            start_index_map: vec![indexed],
+            index_vector_dim: dims.len(),
+        };
+        let module = func(|f| {
+            let operand = f.param(f32s(dims.iter().copied()));
+            let ones = if has_vectors { &[1][..] } else { &[] };
+            let ty = TensorType::new(ElementType::S32, shape.iter().chain(ones).copied());
+            let indices = f.param(ty);
+            let kind = OpKind::Gather { dims: numbers, slice_sizes: vec![1; dims.len()], indices_are_sorted: false };
+            Ok(vec![f.op(kind, [operand, indices])?])
+        });
+        let engine = engine();
+        let program = compile(&engine, module);
+        assert_eq!(program.text().contains("iota"), all >= 128, "{}", program.text());
+        let out = program.run(vec![shared(&engine, &array), shared(&engine, &indices)]).unwrap().remove(0);
+        let inner: usize = dims[indexed + 1..].iter().product();
+        let place = |(at, &index): (usize, &i32)| {
+            let inside = index.clamp(0, dims[indexed] as i32 - 1) as usize;
+            let outer = at / inner / count;
+            array[(outer * dims[indexed] + inside) * inner + at % inner]
+        };
+        let expected: Vec<f32> = indices.iter().enumerate().map(place).collect();
+        assert_eq!(values::<f32>(&out), expected, "{dims:?} along {indexed}");
     }
 }

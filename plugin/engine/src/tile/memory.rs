@@ -293,7 +293,9 @@ impl Memory {
             unsafe { run.run(&places, whole) };
         }
         if rest > 0 {
-            for (index, (place, used)) in places.iter_mut().zip(slots).enumerate().filter(|(_, (_, used))| !used.is_whole) {
+            for (index, (place, used)) in
+                places.iter_mut().zip(slots).enumerate().filter(|(_, (_, used))| !used.is_whole)
+            {
                 let width = self.bases[used.slot as usize].width;
                 let from = place.data.wrapping_add(if place.advances { whole * width } else { 0 });
                 let copy = own_block(own + index);

@@ -1,11 +1,13 @@
 //! Gathers and scatters by one index instead of several.
 //!
 //! `gather(x, concatenate(i, j))`, of elements or rows of a matrix, becomes `gather(reshape(x), columns * i + j)`: the
-//! index is element-wise work, which fuses with that on `i` and `j`, and index vectors are not written.
+//! index is element-wise work, which fuses with that on `i` and `j`, and index vectors are not written. So does a
+//! gather of an element of each row, as `take_along_axis` makes it: the number of the row is an index too.
 
 use oxcall::Error;
 use oxcall_hlo::{
-    BinaryOp, ComparisonDirection, ComparisonType, ElementType, Literal, Module, Op, OpKind, TensorType, ValueId,
+    BinaryOp, ComparisonDirection, ComparisonType, ElementType, GatherDims, Literal, Module, Op, OpKind, TensorType,
+    ValueId,
 };
 
 use super::ir::{Rewrite, Rewriter, rewrite};
@@ -20,7 +22,9 @@ const FEWEST: usize = 64;
 pub(super) fn indices(module: &mut Module) -> Result<bool, Error> {
     rewrite(module, |rewriter, op| {
         let flat = match op.kind {
-            OpKind::Gather { .. } => gather(rewriter, &op).map(|value| vec![value]), // Bounded: one.
+            OpKind::Gather { .. } => {
+                gather(rewriter, &op).or_else(|| along_batches(rewriter, &op)).map(|value| vec![value]) // Bounded: one.
+            }
             OpKind::Scatter { .. } => scatter(rewriter, &op),
             _ => None,
         };
@@ -30,6 +34,9 @@ pub(super) fn indices(module: &mut Module) -> Result<bool, Error> {
         })
     })
 }
+
+/// The fewest elements of a gather from batches: fusions take smaller ones as they are. Tests have fewer.
+const FEWEST_OF_BATCHES: usize = if cfg!(test) { 128 } else { 2048 };
 
 /// Index vectors whose components are arrays of their own, and the dimensions of the indexed array that become one.
 struct Vectors {
@@ -131,8 +138,7 @@ impl Vectors {
 fn gather(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<ValueId> {
     let OpKind::Gather { dims, slice_sizes, indices_are_sorted } = &op.kind else { return None };
     let array = rewriter.tensor(op.operands[0]).clone();
-    let vectors =
-        Vectors::of(rewriter, op.operands[1], dims.index_vector_dim, &dims.start_index_map, &array.dims)?;
+    let vectors = Vectors::of(rewriter, op.operands[1], dims.index_vector_dim, &dims.start_index_map, &array.dims)?;
     let indexed = vectors.first..vectors.first + vectors.sizes.len();
     let are_single = slice_sizes[indexed.clone()].iter().all(|&size| size == 1);
     if !dims.operand_batching_dims.is_empty() || !are_single || !dims.collapsed_slice_dims.iter().copied().eq(indexed) {
@@ -150,6 +156,64 @@ fn gather(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<ValueId> {
     let kind = OpKind::Gather { dims, slice_sizes, indices_are_sorted: *indices_are_sorted };
     let ty = rewriter.tensor(op.results[0]).clone();
     Some(rewriter.emit(kind, &[merged, index], ty))
+}
+
+/// The result of a gather of single words, by one index, from an array all of whose other dimensions are batches.
+fn along_batches(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<ValueId> {
+    let OpKind::Gather { dims, slice_sizes, .. } = &op.kind else { return None };
+    let [array, indices] = [0, 1].map(|index| rewriter.tensor(op.operands[index]).clone());
+    let &[indexed] = &dims.start_index_map[..] else { return None };
+    let is_word = matches!(array.element, ElementType::F32 | ElementType::S32 | ElementType::U32);
+    let are_single = dims.collapsed_slice_dims == [indexed] && slice_sizes.iter().all(|&size| size == 1);
+    let are_batches = !dims.operand_batching_dims.is_empty() && dims.operand_batching_dims.len() + 1 == array.rank();
+    let fits = (1..=i32::MAX as usize).contains(&array.checked_count()?);
+    let vector_dim = dims.index_vector_dim;
+    let mut ty = indices.clone();
+    if vector_dim < ty.rank() {
+        ty.dims.remove(vector_dim);
+    }
+    let is_large = ty.checked_count()? >= FEWEST_OF_BATCHES;
+    if !(is_word && are_single && are_batches && fits && is_large) || indices.element != ElementType::S32 {
+        return None;
+    }
+    let constant = |rewriter: &mut Rewriter<'_>, number: usize| {
+        rewriter.constant(Literal::splat(ty.clone(), (number as u32).to_le_bytes()))
+    };
+    let bounds = [0, array.dims[indexed] - 1].map(|bound| constant(rewriter, bound));
+    let component = rewriter.emit(OpKind::Reshape, &[op.operands[1]], ty.clone());
+    let component = rewriter.emit(OpKind::Clamp, &[bounds[0], component, bounds[1]], ty.clone());
+    let mut index = None;
+    for (dim, &size) in array.dims.iter().enumerate() {
+        let batching = dims.operand_batching_dims.iter().position(|&batching| batching == dim);
+        let number = match batching.map(|batching| dims.start_indices_batching_dims[batching]) {
+            Some(place) => {
+                let dim = if place > vector_dim { place - 1 } else { place };
+                rewriter.emit(OpKind::Iota { dim }, &[], ty.clone())
+            }
+            None => component,
+        };
+        index = Some(match index {
+            Some(outer) => {
+                let size = constant(rewriter, size);
+                let outer = rewriter.emit_like(OpKind::Binary(BinaryOp::Multiply), &[outer, size]);
+                rewriter.emit_like(OpKind::Binary(BinaryOp::Add), &[outer, number])
+            }
+            None => number,
+        });
+    }
+    let merged = TensorType::new(array.element, [array.checked_count()?]);
+    let merged = rewriter.emit(OpKind::Reshape, &[op.operands[0]], merged);
+    let dims = GatherDims {
+        offset_dims: Vec::new(),
+        collapsed_slice_dims: vec![0],
+        operand_batching_dims: Vec::new(),
+        start_indices_batching_dims: Vec::new(),
+        start_index_map: vec![0],
+        index_vector_dim: ty.rank(),
+    };
+    let kind = OpKind::Gather { dims, slice_sizes: vec![1], indices_are_sorted: false };
+    let result = rewriter.tensor(op.results[0]).clone();
+    Some(rewriter.emit(kind, &[merged, index?], result))
 }
 
 /// The results of a scatter to single elements along the dimensions that several components index.
@@ -178,13 +242,12 @@ fn scatter(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Vec<ValueId>> {
     });
     dims.scatter_dims_to_operand_dims = vec![vectors.first]; // Bounded: one.
     dims.index_vector_dim = rewriter.tensor(index).rank();
-    let kind =
-        OpKind::Scatter { dims, indices_are_sorted: *indices_are_sorted, unique_indices: *unique_indices };
+    let kind = OpKind::Scatter { dims, indices_are_sorted: *indices_are_sorted, unique_indices: *unique_indices };
     let results: Vec<ValueId> = merged.into_iter().map(|ty| rewriter.value(ty.into())).collect();
     rewriter.push(Op {
         kind,
         operands,
-        results: results.clone(), // Bounded: results.
+        results: results.clone(),    // Bounded: results.
         regions: op.regions.clone(), // Bounded: a body.
         location: op.location,
     });

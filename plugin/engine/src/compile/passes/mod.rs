@@ -105,8 +105,7 @@ pub(crate) fn run_with(
         shrink(&mut module, evaluate, &mut observer)?;
     }
     // Before slices of what does not change leave loops.
-    let changes =
-        [split::reductions, short::reductions, taps::convolutions, picks::before_elementwise, flat::indices];
+    let changes = [split::reductions, short::reductions, taps::convolutions, picks::before_elementwise, flat::indices];
     if changes.into_iter().try_fold(false, |any, change| Ok::<_, Error>(any | change(&mut module)?))? {
         observer.after("short", &module)?;
         shrink(&mut module, evaluate, &mut observer)?;

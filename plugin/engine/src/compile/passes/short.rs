@@ -64,6 +64,9 @@ pub(super) fn function(op: &Op, ty: &TensorType) -> Option<BinaryOp> {
 /// What `op` reduces, element by element, if it is a short reduction of what other ops compute for it alone.
 fn unrolled(rewriter: &mut Rewriter<'_>, op: &Op, uses: &Uses) -> Option<ValueId> {
     let OpKind::Reduce { dims } = &op.kind else { return None };
+    if let Some(value) = of_ones(rewriter, op, dims) {
+        return Some(value);
+    }
     let (&[dim], &[operand, init]) = (&dims[..], &op.operands[..]) else { return None };
     let ty = rewriter.tensor(operand).clone();
     let function = function(op, &ty)?;
@@ -92,6 +95,20 @@ fn unrolled(rewriter: &mut Rewriter<'_>, op: &Op, uses: &Uses) -> Option<ValueId
     }
     let init = rewriter.broadcast(init, &[], &result);
     Some(rewriter.emit_like(OpKind::Binary(function), &[init, parts[0]]))
+}
+
+/// A reduction along dimensions of size 1, such as that of the checks of an index of one component.
+fn of_ones(rewriter: &mut Rewriter<'_>, op: &Op, dims: &[usize]) -> Option<ValueId> {
+    let &[operand, init] = &op.operands[..] else { return None };
+    let ty = rewriter.tensor(operand);
+    let function = function(op, ty)?;
+    if !dims.iter().all(|&dim| ty.dims[dim] == 1) {
+        return None;
+    }
+    let result = rewriter.tensor(op.results[0]).clone();
+    let elements = rewriter.emit(OpKind::Reshape, &[operand], result.clone());
+    let init = rewriter.broadcast(init, &[], &result);
+    Some(rewriter.emit_like(OpKind::Binary(function), &[init, elements]))
 }
 
 /// How a slice of a value along a dimension is computed.

@@ -196,14 +196,7 @@ impl<C: Convert> Dot<C> {
     }
 
     /// Sums of integers, whose parts of `terms` products are exact in `C`.
-    fn add_parts(
-        &self,
-        cx: Context<'_>,
-        lhs: &[C],
-        rhs: &[C],
-        terms: usize,
-        sums: &mut [i32],
-    ) -> Result<(), Error> {
+    fn add_parts(&self, cx: Context<'_>, lhs: &[C], rhs: &[C], terms: usize, sums: &mut [i32]) -> Result<(), Error> {
         let mut part = cx.scratch::<C>(sums.len())?;
         sums.fill(0);
         for start in (0..self.shape.k).step_by(terms) {
@@ -216,14 +209,7 @@ impl<C: Convert> Dot<C> {
     }
 
     /// The sums of the products in a range of the contracted elements.
-    fn compute(
-        &self,
-        cx: Context<'_>,
-        lhs: &[C],
-        rhs: &[C],
-        terms: Range<usize>,
-        out: &mut [C],
-    ) -> Result<(), Error> {
+    fn compute(&self, cx: Context<'_>, lhs: &[C], rhs: &[C], terms: Range<usize>, out: &mut [C]) -> Result<(), Error> {
         let Shape { m, n, k } = Shape { k: terms.len(), ..self.shape };
         if out.is_empty() || k == 0 {
             out.fill(C::ZERO);

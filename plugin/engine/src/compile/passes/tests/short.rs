@@ -45,3 +45,24 @@ fn a_long_chain_of_ops_before_a_reduction_stays() {
     let text = all_passes(f, sums);
     assert_eq!((text.matches("= reduce").count(), text.matches("= add").count()), (1, 20_001));
 }
+
+#[test]
+fn reductions_of_one_element_are_element_wise() {
+    for (element, function, init, is_there) in [
+        (ElementType::Pred, BinaryOp::And, &[1][..], false),
+        (ElementType::S32, BinaryOp::Add, &[0; 4], false),
+        // The sum of both zeros is not that of one.
+        (ElementType::F32, BinaryOp::Add, &[0; 4], true),
+        (ElementType::F32, BinaryOp::Maximum, &[0; 4], true),
+    ] {
+        let mut f = FuncBuilder::new("main");
+        let x = f.param(TensorType::new(element, [40, 1, 3, 1]));
+        let init = f.splat(TensorType::scalar(element), init);
+        let body = combiner(&mut f, function, element);
+        let one = f.with_regions(OpKind::Reduce { dims: vec![1, 3] }, [x, init], [body]).unwrap();
+        let text = all_passes(f, one);
+        let name = function.name().trim_start_matches("stablehlo.");
+        assert_eq!(text.matches(&format!("= {name}")).count(), usize::from(is_there), "{text}");
+        assert!(!text.contains("reduce"), "{text}");
+    }
+}
