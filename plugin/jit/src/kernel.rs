@@ -69,9 +69,9 @@ impl Kernel {
     ///
     /// # Safety
     /// Each array has `count` elements of the width with which the program loads or stores it, or one word if it is a
-    /// splat, or as many words as the program picks from; arrays that are loaded are initialised, and those that are stored may be written. Arrays that the program
-    /// stores overlap no others, except where both begin at the same address and have the same width, and the program
-    /// stores an element after it has loaded it.
+    /// splat, or as many words as the program picks from; arrays that are loaded are initialised, and those that are
+    /// stored may be written. Arrays that the program stores overlap no others, except where both begin at the same
+    /// address and have the same width, and the program stores an element after it has loaded it.
     #[inline]
     pub unsafe fn run(&self, arrays: &[*mut u8], count: usize) {
         assert!(arrays.len() >= self.arrays, "there is an address for each array");

@@ -238,9 +238,9 @@ impl Walk<'_> {
             done += alike * count;
             self.columns.iter_mut().for_each(|column| column.advance(alike * count));
             if self.rows.count() >= MOST_ROWS || done == len {
-                // SAFETY: each address has a row's elements, one that stands for all, or all of an operand: `Memory` and
-                // `addresses` have checked that they are in their arrays, accumulators are as the caller promises. No other thread has
-                // the elements of the results. An accumulator is loaded before it is stored.
+                // SAFETY: each address has a row's elements, one that stands for all, or all of an operand: `Memory`
+                // and `addresses` have checked that they are in their arrays, accumulators are as the caller promises.
+                // No other thread has the elements of the results. An accumulator is loaded before it is stored.
                 unsafe { self.table.kernel.run_rows(&self.rows) };
                 self.rows.clear();
             }

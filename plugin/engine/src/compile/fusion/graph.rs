@@ -158,8 +158,8 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The number of elements of a gather of single words of an array by one index each, which a fusion reads where they
-    /// are; `None` for other ops.
+    /// The number of elements of a gather of single words of an array by one index each, which a fusion reads where
+    /// they are; `None` for other ops.
     pub(super) fn picks(&self, op: &Op) -> Option<usize> {
         let OpKind::Gather { dims, slice_sizes, .. } = &op.kind else { return None };
         let [array, indices] = [0, 1].map(|index| self.tensor(op.operands[index]));

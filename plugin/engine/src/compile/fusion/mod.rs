@@ -4,9 +4,9 @@
 //! between them, and other fusions that use it join that one; otherwise it starts a fusion. Ops that cost little to
 //! repeat (constants, iota, broadcasts, sums and products of a value that is in memory anyway) belong to each fusion
 //! that uses them, and so do slices, pads and concatenations of such values. A gather of single elements by one index
-//! each is element-wise in its indices; its array is not computed in the same fusion. Reshapes are other names of the same
-//! elements. Finally, reductions of rows join the fusions around them, other reductions the fusion of their operand,
-//! and scatters the broadcast of their only update.
+//! each is element-wise in its indices; its array is not computed in the same fusion. Reshapes are other names of the
+//! same elements. Finally, reductions of rows join the fusions around them, other reductions the fusion of their
+//! operand, and scatters the broadcast of their only update.
 
 mod emit;
 mod graph;
