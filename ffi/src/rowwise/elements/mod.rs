@@ -4,6 +4,7 @@
 //! * [`Operand`]: an array, broadcast to the shape of the results.
 //! * `numbers`: functions of numbers of all kinds.
 
+mod ahead;
 pub mod numbers;
 mod operand;
 mod run;

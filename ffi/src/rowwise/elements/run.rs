@@ -7,14 +7,18 @@ use oxcall_math::real::Float;
 use super::super::ops::Kernel;
 use super::super::plan::Target;
 use super::super::run::{Element, Kernels};
+use super::ahead::Ahead;
 use super::{Operand, Plan, Source};
 use crate::context::ThreadPool;
 use crate::expression;
 use crate::pointwise::block::{Aligned, BLOCK, Block};
 
-/// The elements of a piece, of which two are worth a second thread: about 30 microseconds of a softplus of `f32`.
+/// The fewest elements of a piece, of which two are worth a second thread: some 30 microseconds of a softplus of `f32`.
 /// Chosen by the cost of that function alone; sizes were not compared.
 const PIECE: usize = 32 * BLOCK;
+
+/// The most pieces for each thread: more would cost time between them, fewer would leave a thread waiting for another.
+const PIECES: usize = 8;
 
 /// Applies a function to the elements of arrays.
 ///
@@ -56,13 +60,14 @@ pub(super) fn each_piece<T: Send>(
     if len < 2 * PIECE || pool.num_threads() < 2 {
         return compute(&mut outputs, 0);
     }
-    let mut rests: Vec<_> = outputs.into_iter().map(|output| output.chunks_mut(PIECE)).collect();
-    let mut pieces: Vec<Vec<&mut [T]>> = Vec::with_capacity(len.div_ceil(PIECE));
-    for _ in 0..len.div_ceil(PIECE) {
+    let size = PIECE.max((len / (PIECES * pool.num_threads())).next_multiple_of(PIECE));
+    let mut rests: Vec<_> = outputs.into_iter().map(|output| output.chunks_mut(size)).collect();
+    let mut pieces: Vec<Vec<&mut [T]>> = Vec::with_capacity(len.div_ceil(size));
+    for _ in 0..len.div_ceil(size) {
         pieces.push(rests.iter_mut().filter_map(Iterator::next).collect());
     }
     pool.for_each_chunk(&mut pieces, 1, 1, |index, pieces| {
-        pieces.iter_mut().for_each(|outputs| compute(outputs, index * PIECE));
+        pieces.iter_mut().for_each(|outputs| compute(outputs, index * size));
     });
 }
 
@@ -71,7 +76,9 @@ pub(super) fn piece<'a, T: Kernels>(plan: &'a Plan, inputs: &[Operand<'a, T>], o
     let len = outputs.first().map_or(0, |output| output.len());
     let mut machine = Machine::<T>::new(plan, inputs);
     for start in (0..len).step_by(BLOCK) {
-        machine.block(inputs, outputs, first, start..len.min(start + BLOCK));
+        let end = len.min(start + BLOCK);
+        machine.look_ahead(inputs, outputs, first, end..len.min(end + BLOCK));
+        machine.block(inputs, outputs, first, start..end);
     }
 }
 
@@ -88,6 +95,8 @@ struct Machine<'a, T: Kernels> {
     /// what a processor that compares the low bits of addresses takes for no conflict between a block's stores and the
     /// loads of another.
     blocks: Vec<Aligned<T::Computed>>,
+    /// The block after this one.
+    ahead: Ahead,
     /// Where the registers are.
     registers: Vec<usize>,
     /// The block in which the next operation puts its result, before that takes its register's place.
@@ -108,14 +117,26 @@ impl<'a, T: Kernels> Machine<'a, T> {
             in_place: vec![None; operands.len()],
             kernels: plan.steps.iter().map(|step| T::kernel(step.op)).collect(),
             blocks,
+            ahead: Ahead::new(operands.len() + plan.results),
             registers: (first..first + plan.registers).collect(),
             spare: first + plan.registers,
         }
     }
 
+    /// Tells which block follows, if there is one.
+    fn look_ahead(&mut self, inputs: &[Operand<'a, T>], outputs: &[&mut [T]], first: usize, next: Range<usize>) {
+        if next.is_empty() {
+            return self.ahead.set(std::iter::empty(), 0);
+        }
+        let bytes = size_of::<T>() * next.len();
+        let reads = inputs.iter().filter_map(|input| input.slice(first + next.start..first + next.end));
+        let writes = outputs.iter().map(|output| &output[next.clone()]);
+        self.ahead.set(reads.chain(writes).map(|block| block.as_ptr().cast()), bytes);
+    }
+
     /// Computes a block of the results; operands begin `first` elements earlier.
     fn block(&mut self, inputs: &[Operand<'a, T>], outputs: &mut [&mut [T]], first: usize, range: Range<usize>) {
-        let Machine { plan, gathered, in_place, kernels, blocks, registers, spare } = self;
+        let Machine { plan, gathered, in_place, kernels, blocks, ahead, registers, spare } = self;
         let read = first + range.start..first + range.end;
         for (index, (input, gathered)) in inputs.iter().zip(gathered).enumerate() {
             let elements = input.slice(read.clone());
@@ -129,7 +150,8 @@ impl<'a, T: Kernels> Machine<'a, T> {
             }
         }
         let constants = inputs.len();
-        for (step, kernel) in plan.steps.iter().zip(kernels) {
+        for (index, (step, kernel)) in plan.steps.iter().zip(kernels).enumerate() {
+            ahead.fetch(index, plan.steps.len());
             let (before, rest) = blocks.split_at_mut(*spare);
             let [result, after @ ..] = rest else { unreachable!("a block is spare") };
             let after = &*after;
