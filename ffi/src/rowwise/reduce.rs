@@ -10,6 +10,9 @@ use super::plan::Reduce;
 /// number is the same for all processors, since it decides how sums are rounded.
 const LANES: usize = 32;
 
+/// The doubles of the widest vector.
+const VECTOR: usize = 8;
+
 /// A function of the elements of a block.
 type Fold<F> = fn(&[F]) -> f64;
 
@@ -60,22 +63,41 @@ fn sum<F: Float, L: Level>(block: &[F]) -> f64 {
     L::enter(
         #[inline(always)]
         || {
-            let mut lanes = [0.0; LANES];
-            each(
-                block,
-                #[inline(always)]
-                |lane, x| lanes[lane] += x.as_f64(),
-            );
-            let mut width = LANES;
-            while width > 1 {
-                width /= 2;
-                for lane in 0..width {
-                    lanes[lane] += lanes[lane + width];
+            // In the vectors of the widest kind: of a row of lanes, LLVM makes vectors of two.
+            let mut vectors = [[0.0; VECTOR]; LANES / VECTOR];
+            let (chunks, tail) = block.as_chunks::<LANES>();
+            for chunk in chunks {
+                for (vector, x) in vectors.iter_mut().zip(chunk.as_chunks::<VECTOR>().0) {
+                    let x = x.map(Float::as_f64);
+                    *vector = std::array::from_fn(|lane| vector[lane] + x[lane]);
                 }
             }
-            lanes[0]
+            let mut lanes = [0.0; LANES];
+            lanes.copy_from_slice(vectors.as_flattened());
+            lanes.iter_mut().zip(tail).for_each(|(lane, x)| *lane += x.as_f64());
+            // Half by half, each in arrays of its own, which stay in registers.
+            let [total] =
+                halved::<2, 1>(&halved::<4, 2>(&halved::<8, 4>(&halved::<16, 8>(&halved::<LANES, 16>(&lanes)))));
+            total
         },
     )
+}
+
+/// The sums of the lanes of two halves.
+#[inline(always)]
+fn halved<const N: usize, const HALF: usize>(lanes: &[f64; N]) -> [f64; HALF] {
+    std::array::from_fn(|lane| lanes[lane] + lanes[lane + HALF])
+}
+
+/// Fills the first elements of a block.
+pub(super) fn fill<F: Float>() -> fn(&mut [F], F) {
+    fn run<F: Float, L: Level>(elements: &mut [F], value: F) {
+        L::enter(
+            #[inline(always)]
+            || elements.fill(value),
+        );
+    }
+    with_level!(L => run::<F, L>)
 }
 
 /// The largest element; NaN if one is.

@@ -7,7 +7,7 @@ use super::elements;
 use super::ops::{Kernel, Op};
 use super::plan::{Number, Part, Plan, Register, Source, Stage, Target};
 use super::program::Kind;
-use super::reduce::Reducer;
+use super::reduce::{Reducer, fill};
 use crate::context::ThreadPool;
 use crate::expression;
 use crate::pointwise::Stored;
@@ -140,6 +140,7 @@ struct Machine<'a, T: Kernels> {
     /// The numbers of the row, by value.
     numbers: Vec<f64>,
     reducers: Vec<Reducer<T::Computed>>,
+    fill: fn(&mut [T::Computed], T::Computed),
 }
 
 impl<'a, T: Kernels> Machine<'a, T> {
@@ -160,6 +161,7 @@ impl<'a, T: Kernels> Machine<'a, T> {
                 .collect(),
             numbers: vec![0.0; plan.values],
             reducers: Vec::new(),
+            fill: fill(),
         }
     }
 
@@ -180,7 +182,7 @@ impl<'a, T: Kernels> Machine<'a, T> {
                     Part::Rest => T::Computed::default(),
                 };
                 let filled = self.len.next_multiple_of(STEP).min(BLOCK);
-                self.registers[register.index][0].0[..filled].fill(value);
+                (self.fill)(&mut self.registers[register.index][0].0[..filled], value);
             }
             self.reducers.clear();
             self.reducers.extend(stage.reductions.iter().map(|(reduce, ..)| Reducer::new(*reduce)));
