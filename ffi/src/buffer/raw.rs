@@ -110,21 +110,7 @@ impl<'f> BufferRef<'f> {
     #[inline(always)]
     pub(crate) unsafe fn sound(raw: *const sys::XLA_FFI_Buffer) -> Option<BufferRef<'f>> {
         // SAFETY: as the caller guarantees.
-        let (dtype, data, rank, mut dims) =
-            unsafe { ((*raw).dtype, (*raw).data, (*raw).rank, (*raw).dims.cast_const()) };
-        if rank as u64 > MAX_RANK {
-            return None;
-        }
-        // Two branches: both are asked for again where they were one.
-        if dims.is_null() {
-            cold_path();
-            if rank != 0 {
-                return None;
-            }
-            dims = std::ptr::dangling();
-        }
-        // SAFETY: non-null, and the caller guarantees `rank` integers during 'f.
-        let dims: &'f [i64] = unsafe { std::slice::from_raw_parts(dims, rank as usize) };
+        let (dtype, data, dims) = unsafe { ((*raw).dtype, (*raw).data, dims(raw)?) };
         let mut len = 1;
         if let Some((&first, rest)) = dims.split_first() {
             if first as u64 >> (u64::BITS - SPARE_BITS) != 0 {
@@ -265,19 +251,30 @@ unsafe fn head<'f>(
         return Err(BufferError::StructSize);
     }
     // SAFETY: the struct is whole.
-    let (dtype, data, rank, mut dims) = unsafe { ((*raw).dtype, (*raw).data, (*raw).rank, (*raw).dims.cast_const()) };
+    unsafe { Ok(((*raw).dtype, (*raw).data.cast(), dims(raw).ok_or(BufferError::BadRank)?)) }
+}
+
+/// The dimensions, if the rank is possible and there are so many.
+///
+/// # Safety
+/// As for [`BufferRef::read`]; the description is whole.
+#[inline(always)]
+unsafe fn dims<'f>(raw: *const sys::XLA_FFI_Buffer) -> Option<&'f [i64]> {
+    // SAFETY: as the caller guarantees.
+    let (rank, mut dims) = unsafe { ((*raw).rank, (*raw).dims.cast_const()) };
     if rank as u64 > MAX_RANK {
-        return Err(BufferError::BadRank);
+        return None;
     }
+    // Two branches: both are asked for again where they were one.
     if dims.is_null() {
         cold_path();
         if rank != 0 {
-            return Err(BufferError::BadRank);
+            return None;
         }
         dims = std::ptr::dangling();
     }
     // SAFETY: non-null, and the caller guarantees `rank` integers during 'f.
-    Ok((dtype, data.cast(), unsafe { std::slice::from_raw_parts(dims, rank as usize) }))
+    Some(unsafe { std::slice::from_raw_parts(dims, rank as usize) })
 }
 
 #[cfg(test)]

@@ -80,11 +80,11 @@ impl<'c> Launch<'c> {
     /// If there are more rows than a grid can have.
     pub fn rows_of(cuda: &'c Cuda<'c>, count: u64, bytes: usize) -> Result<Launch<'c>> {
         let packs = bytes.div_ceil(PACK);
-        let (least, most) = if packs <= MOST_PACKS_OF_A_WARP { (4, WARP) } else { (128, 512) };
-        let per_thread = if packs <= MOST_PACKS_OF_A_WARP { 1 } else { 2 };
-        let threads = (packs / per_thread).clamp(least, most).next_power_of_two() as u32;
+        let is_of_a_warp = packs <= MOST_PACKS_OF_A_WARP;
+        let threads = if is_of_a_warp { packs.clamp(4, WARP) } else { (packs / 2).clamp(128, 512) };
+        let threads = threads.next_power_of_two() as u32;
         // A block of more than a warp has one row: its reductions are those of the whole block.
-        let rows = if threads as usize <= WARP { THREADS / threads } else { 1 };
+        let rows = if is_of_a_warp { THREADS / threads } else { 1 };
         let launch = Launch::rows(cuda, count.div_ceil(u64::from(rows)), threads)?;
         Ok(Launch { block: (threads, rows, 1), ..launch })
     }

@@ -12,6 +12,7 @@ use oxcall_math::level::Level;
 use oxcall_math::real::{Float, Opcode, Scalar};
 use oxcall_math::{for_each_operation, with_level};
 
+use self::chains::{Difference, From, Negative, Product, Sum, Then};
 use super::value::Row;
 use crate::pointwise::block::{Block, block};
 use crate::pointwise::{Dual, Map, Mask, Real};
@@ -188,38 +189,6 @@ macro_rules! ops {
 }
 for_each_operation!(ops);
 
-mod pairs {
-    use super::*;
-
-    #[derive(Clone, Copy)]
-    pub(super) struct Add;
-
-    impl Map<3, 1> for Add {
-        #[inline(always)]
-        fn call<T: Real>(self, [x, number, rest]: [T; 3]) -> [T; 1] {
-            [(x + number) + rest]
-        }
-    }
-
-    impl Formula<3> for Add {
-        const MAP: Self = Add;
-    }
-
-    #[derive(Clone, Copy)]
-    pub(super) struct Subtract;
-
-    impl Map<3, 1> for Subtract {
-        #[inline(always)]
-        fn call<T: Real>(self, [x, number, rest]: [T; 3]) -> [T; 1] {
-            [(x - number) - rest]
-        }
-    }
-
-    impl Formula<3> for Subtract {
-        const MAP: Self = Subtract;
-    }
-}
-
 /// Two cheap operations, one after the other. Each is rounded by itself.
 mod chains {
     use std::marker::PhantomData;
@@ -298,8 +267,8 @@ mod chains {
 }
 
 impl Op {
-    const AddPair: Op = Op(&Code { single: kernel::<f32, pairs::Add, 3>, ..*Op::Add.0 });
-    const SubtractPair: Op = Op(&Code { single: kernel::<f32, pairs::Subtract, 3>, ..*Op::Subtract.0 });
+    const AddPair: Op = Op(&Code { single: Then::<Sum, Sum>::CODE.single, ..*Op::Add.0 });
+    const SubtractPair: Op = Op(&Code { single: Then::<Difference, Difference>::CODE.single, ..*Op::Subtract.0 });
 
     /// This operation of an element and of a number of the row, which comes with what rounding it to `f32` has taken:
     /// the difference from a mean has all digits, however far from 0 the elements are.
@@ -315,8 +284,6 @@ impl Op {
     /// other's second operand, if it has one, is the third. `None` for all but sums, differences, products and
     /// negatives of them. Made last: it has no derivatives.
     pub(super) fn then(self, other: Op, place: usize) -> Option<Op> {
-        use chains::{Difference, From, Negative, Product, Sum, Then};
-
         if self.arity() != 2 || other.arity() > 2 {
             return None;
         }
