@@ -162,6 +162,20 @@ pub struct GatherDims {
     pub index_vector_dim: usize,
 }
 
+impl GatherDims {
+    /// Those of a gather of single elements of an array of one dimension, at indices of so many dimensions.
+    pub fn of_elements(index_rank: usize) -> GatherDims {
+        GatherDims {
+            offset_dims: Vec::new(),
+            collapsed_slice_dims: vec![0], // Bounded: one.
+            operand_batching_dims: Vec::new(),
+            start_indices_batching_dims: Vec::new(),
+            start_index_map: vec![0], // Bounded: one.
+            index_vector_dim: index_rank,
+        }
+    }
+}
+
 /// The dimension numbers of a scatter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScatterDims {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use oxcall_hlo::{BinaryOp, ElementType, Func, Op, OpKind, Region, TensorType, UnaryOp, ValueId};
 
+use crate::compile::passes::flat::{FEWEST_PICKED, can_be_picked};
 use crate::compile::passes::ir::has_effect;
 use crate::math;
 use crate::tile::MOST_ELEMENTS;
@@ -13,9 +14,6 @@ use crate::tile::MOST_ELEMENTS;
 const SHORT_ROW: usize = 256;
 const MANY_ROWS: usize = 16;
 const TINY: usize = 8;
-
-/// The fewest elements of a gather in a fusion: machine code of loops takes smaller ones apart. Tests have fewer.
-const FEWEST_PICKED: usize = if cfg!(test) { 128 } else { 2048 };
 
 const _: () = assert!(cfg!(test) || FEWEST_PICKED > MOST_ELEMENTS, "no gather is in a small program of a loop");
 
@@ -165,12 +163,10 @@ impl<'a> Graph<'a> {
         let [array, indices] = [0, 1].map(|index| self.tensor(op.operands[index]));
         let (array, indices, result) = (array?, indices?, self.tensor(op.results[0])?);
         let is_single = dims.collapsed_slice_dims == [0] && dims.start_index_map == [0] && slice_sizes[..] == [1];
-        let is_word = matches!(array.element, ElementType::F32 | ElementType::S32 | ElementType::U32);
-        let fits = (1..=i32::MAX as usize).contains(&array.checked_count()?);
         let count = result.checked_count().filter(|&count| count >= FEWEST_PICKED)?;
         // Index vectors of one component, with or without a dimension of their own.
         let is_scalar = indices.checked_count() == Some(count) && indices.element == ElementType::S32;
-        (is_single && is_word && fits && is_scalar).then_some(count)
+        (is_single && can_be_picked(array) && is_scalar).then_some(count)
     }
 
     /// Whether `user` needs all elements of the array that `op` produces, not those at its own places.

@@ -165,14 +165,7 @@ fn picked(program: &mut Program, value: ValueId, indices: ValueId, random: &mut 
         let most = program.op(OpKind::Constant(most), &[], index.clone());
         indices = program.op(OpKind::Binary(BinaryOp::And), &[indices, most], index.clone());
     }
-    let dims = GatherDims {
-        offset_dims: Vec::new(),
-        collapsed_slice_dims: vec![0],
-        operand_batching_dims: Vec::new(),
-        start_indices_batching_dims: Vec::new(),
-        start_index_map: vec![0],
-        index_vector_dim: index.rank(),
-    };
+    let dims = GatherDims::of_elements(index.rank());
     let kind = OpKind::Gather { dims, slice_sizes: vec![1], indices_are_sorted: false };
     program.op(kind, &[array, indices], ty(from.element, &index.dims))
 }

@@ -35,8 +35,35 @@ pub(super) fn indices(module: &mut Module) -> Result<bool, Error> {
     })
 }
 
-/// The fewest elements of a gather from batches: fusions take smaller ones as they are. Tests have fewer.
-const FEWEST_OF_BATCHES: usize = if cfg!(test) { 128 } else { 2048 };
+/// The fewest elements of a gather of single words in a fusion: machine code of loops takes smaller ones apart. Tests
+/// have fewer.
+pub(in crate::compile) const FEWEST_PICKED: usize = if cfg!(test) { 128 } else { 2048 };
+
+/// Whether fusions gather single elements of such an array: words that indices of 32 bits reach.
+pub(in crate::compile) fn can_be_picked(array: &TensorType) -> bool {
+    let is_word = matches!(array.element, ElementType::F32 | ElementType::S32 | ElementType::U32);
+    is_word && array.checked_count().is_some_and(|count| (1..=i32::MAX as usize).contains(&count))
+}
+
+/// A constant of an integer type.
+fn constant(rewriter: &mut Rewriter<'_>, ty: &TensorType, number: usize) -> ValueId {
+    let width = ty.element.byte_width();
+    rewriter.constant(Literal::splat(ty.clone(), (number as u64).to_le_bytes()[..width].to_vec()))
+}
+
+/// The index in two dimensions: `inner`, along one of `size`, and `outer`, if there is one, before it.
+fn joined(
+    rewriter: &mut Rewriter<'_>,
+    outer: Option<ValueId>,
+    size: usize,
+    inner: ValueId,
+    ty: &TensorType,
+) -> ValueId {
+    let Some(outer) = outer else { return inner };
+    let stride = constant(rewriter, ty, size);
+    let outer = rewriter.emit_like(OpKind::Binary(BinaryOp::Multiply), &[outer, stride]);
+    rewriter.emit_like(OpKind::Binary(BinaryOp::Add), &[outer, inner])
+}
 
 /// Index vectors whose components are arrays of their own, and the dimensions of the indexed array that become one.
 struct Vectors {
@@ -96,15 +123,11 @@ impl Vectors {
     fn index(&self, rewriter: &mut Rewriter<'_>, vector_dim: usize, drops: bool) -> ValueId {
         let mut ty = rewriter.tensor(self.components[0]).clone();
         ty.dims.remove(vector_dim);
-        let width = ty.element.byte_width();
-        let constant = |rewriter: &mut Rewriter<'_>, number: usize| {
-            rewriter.constant(Literal::splat(ty.clone(), (number as u64).to_le_bytes()[..width].to_vec()))
-        };
-        let zero = constant(rewriter, 0);
+        let zero = constant(rewriter, &ty, 0);
         let (mut index, mut is_inside) = (None, None);
         for (&component, &size) in self.components.iter().zip(&self.sizes) {
             let component = rewriter.emit(OpKind::Reshape, &[component], ty.clone());
-            let last = constant(rewriter, size - 1);
+            let last = constant(rewriter, &ty, size - 1);
             let clamped = rewriter.emit(OpKind::Clamp, &[zero, component, last], ty.clone());
             if drops {
                 let equal = OpKind::Compare(ComparisonDirection::Eq, ComparisonType::NoType);
@@ -114,19 +137,12 @@ impl Vectors {
                     None => inside,
                 });
             }
-            index = Some(match index {
-                Some(outer) => {
-                    let stride = constant(rewriter, size);
-                    let outer = rewriter.emit_like(OpKind::Binary(BinaryOp::Multiply), &[outer, stride]);
-                    rewriter.emit_like(OpKind::Binary(BinaryOp::Add), &[outer, clamped])
-                }
-                None => clamped,
-            });
+            index = Some(joined(rewriter, index, size, clamped, &ty));
         }
         let index = index.unwrap_or(zero);
         match is_inside {
             Some(is_inside) => {
-                let nowhere = constant(rewriter, self.sizes.iter().product());
+                let nowhere = constant(rewriter, &ty, self.sizes.iter().product());
                 rewriter.emit(OpKind::Select, &[is_inside, index, nowhere], ty.clone())
             }
             None => index,
@@ -163,23 +179,18 @@ fn along_batches(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<ValueId> {
     let OpKind::Gather { dims, slice_sizes, .. } = &op.kind else { return None };
     let [array, indices] = [0, 1].map(|index| rewriter.tensor(op.operands[index]).clone());
     let &[indexed] = &dims.start_index_map[..] else { return None };
-    let is_word = matches!(array.element, ElementType::F32 | ElementType::S32 | ElementType::U32);
     let are_single = dims.collapsed_slice_dims == [indexed] && slice_sizes.iter().all(|&size| size == 1);
     let are_batches = !dims.operand_batching_dims.is_empty() && dims.operand_batching_dims.len() + 1 == array.rank();
-    let fits = (1..=i32::MAX as usize).contains(&array.checked_count()?);
     let vector_dim = dims.index_vector_dim;
     let mut ty = indices.clone();
     if vector_dim < ty.rank() {
         ty.dims.remove(vector_dim);
     }
-    let is_large = ty.checked_count()? >= FEWEST_OF_BATCHES;
-    if !(is_word && are_single && are_batches && fits && is_large) || indices.element != ElementType::S32 {
+    let is_large = ty.checked_count()? >= FEWEST_PICKED;
+    if !(can_be_picked(&array) && are_single && are_batches && is_large) || indices.element != ElementType::S32 {
         return None;
     }
-    let constant = |rewriter: &mut Rewriter<'_>, number: usize| {
-        rewriter.constant(Literal::splat(ty.clone(), (number as u32).to_le_bytes()))
-    };
-    let bounds = [0, array.dims[indexed] - 1].map(|bound| constant(rewriter, bound));
+    let bounds = [0, array.dims[indexed] - 1].map(|bound| constant(rewriter, &ty, bound));
     let component = rewriter.emit(OpKind::Reshape, &[op.operands[1]], ty.clone());
     let component = rewriter.emit(OpKind::Clamp, &[bounds[0], component, bounds[1]], ty.clone());
     let mut index = None;
@@ -192,25 +203,11 @@ fn along_batches(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<ValueId> {
             }
             None => component,
         };
-        index = Some(match index {
-            Some(outer) => {
-                let size = constant(rewriter, size);
-                let outer = rewriter.emit_like(OpKind::Binary(BinaryOp::Multiply), &[outer, size]);
-                rewriter.emit_like(OpKind::Binary(BinaryOp::Add), &[outer, number])
-            }
-            None => number,
-        });
+        index = Some(joined(rewriter, index, size, number, &ty));
     }
     let merged = TensorType::new(array.element, [array.checked_count()?]);
     let merged = rewriter.emit(OpKind::Reshape, &[op.operands[0]], merged);
-    let dims = GatherDims {
-        offset_dims: Vec::new(),
-        collapsed_slice_dims: vec![0],
-        operand_batching_dims: Vec::new(),
-        start_indices_batching_dims: Vec::new(),
-        start_index_map: vec![0],
-        index_vector_dim: ty.rank(),
-    };
+    let dims = GatherDims::of_elements(ty.rank());
     let kind = OpKind::Gather { dims, slice_sizes: vec![1], indices_are_sorted: false };
     let result = rewriter.tensor(op.results[0]).clone();
     Some(rewriter.emit(kind, &[merged, index?], result))

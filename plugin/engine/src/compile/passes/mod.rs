@@ -10,7 +10,7 @@ mod cse;
 mod dce;
 mod decompose;
 mod dynamic;
-mod flat;
+pub(in crate::compile) mod flat;
 mod fold;
 mod hoist;
 mod inline;

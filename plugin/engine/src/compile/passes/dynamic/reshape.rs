@@ -154,14 +154,7 @@ impl Resolver {
         }
         let flat = TensorType::new(from.element, [from.count()]);
         let flat = self.emit(OpKind::Reshape, &[operand], flat);
-        let dims = GatherDims {
-            offset_dims: Vec::new(),
-            collapsed_slice_dims: vec![0],
-            operand_batching_dims: Vec::new(),
-            start_indices_batching_dims: Vec::new(),
-            start_index_map: vec![0],
-            index_vector_dim: to.rank(),
-        };
+        let dims = GatherDims::of_elements(to.rank());
         let kind = OpKind::Gather { dims, slice_sizes: vec![1], indices_are_sorted: false };
         self.emit_into(kind, &[flat, index], result);
         Ok(())
