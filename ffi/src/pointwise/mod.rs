@@ -8,13 +8,12 @@
 //!   elements in memory and in computations.
 
 pub(crate) mod block;
+mod exact;
 mod map;
-#[doc(hidden)]
-pub mod ring;
 mod stored;
 
-pub use map::{Map, jvp, vjp};
+pub use exact::Exact;
+pub use map::{Map, RingMap, jvp, vjp};
 #[doc(inline)]
-pub use oxcall_math::real::{Dual, Mask, Real, Scalar};
-pub use ring::{Exact, Ring};
+pub use oxcall_math::real::{Dual, Mask, Real, Ring, Scalar};
 pub use stored::Stored;

@@ -6,7 +6,7 @@ use std::ops::{Add, AddAssign, BitAnd, BitOr, Div, DivAssign, Mul, MulAssign, Ne
 
 use super::ops::Op;
 use super::program::{Builder, Id, Kind, Program};
-use crate::pointwise::{Mask, Real};
+use crate::pointwise::{Mask, Real, Ring};
 
 thread_local! {
     /// The program that this thread records.
@@ -244,6 +244,12 @@ macro_rules! numbers {
         impl From<f64> for $number {
             fn from(x: f64) -> Self {
                 $number(Value::constant(x))
+            }
+        }
+
+        impl Ring for $number {
+            fn int(value: i32) -> Self {
+                Self::from(f64::from(value))
             }
         }
 

@@ -86,6 +86,11 @@ fn map(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node
     let name = &map_ident(node);
     let (taken, given) = (node.inputs.len(), node.outputs.len());
     let inputs = variables("x", taken);
+    let [of_maps, of_numbers] = if pointwise.of_rings {
+        [tokens!(#private::pointwise::RingMap), tokens!(#private::pointwise::Ring)]
+    } else {
+        [tokens!(#private::pointwise::Map), tokens!(#private::pointwise::Real)]
+    };
     let (fields, body) = match node.of {
         Of::Function => {
             let function = &pointwise.function.sig.ident;
@@ -113,15 +118,9 @@ fn map(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node
             let map = map_ident(inner);
             let (primals, moved) = inputs.split_at(inner.inputs.len());
             let rule = if matches!(node.of, Of::Vjp(_)) { tokens!(vjp) } else { tokens!(jvp) };
-            let module =
-                if pointwise.of_rings { tokens!(#private::pointwise::ring) } else { tokens!(#private::pointwise) };
-            (tokens!(#map), tokens!(#module::#rule(self.0, [#(#primals),*], [#(#moved),*])))
+            let function = tokens!(|numbers| #of_maps::call(self.0, numbers));
+            (tokens!(#map), tokens!(#private::pointwise::#rule(#function, [#(#primals),*], [#(#moved),*])))
         }
-    };
-    let [of_maps, of_numbers] = if pointwise.of_rings {
-        [tokens!(#private::pointwise::ring::RingMap), tokens!(#private::pointwise::Ring)]
-    } else {
-        [tokens!(#private::pointwise::Map), tokens!(#private::pointwise::Real)]
     };
     tokens! {
         #[derive(::core::clone::Clone, ::core::marker::Copy)]

@@ -9,7 +9,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::functions::other_side;
 use super::operators::operators;
-use super::{Mask, Real, unrolled};
+use super::{Mask, Real, Ring, unrolled};
 
 /// A number and its derivatives along `N` directions: the sum of `value` and `N` infinitesimal parts, the products of
 /// which are 0.
@@ -38,7 +38,7 @@ type Tangent<T> = Option<T>;
 
 /// A tangent times a slope.
 #[inline(always)]
-fn scaled<T: Real>(tangent: Tangent<T>, slope: T) -> Tangent<T> {
+fn scaled<T: Ring>(tangent: Tangent<T>, slope: T) -> Tangent<T> {
     match tangent {
         None => None,
         Some(tangent) => Some(tangent * slope),
@@ -47,7 +47,7 @@ fn scaled<T: Real>(tangent: Tangent<T>, slope: T) -> Tangent<T> {
 
 /// The sum of two tangents.
 #[inline(always)]
-fn sum<T: Real>(a: Tangent<T>, b: Tangent<T>) -> Tangent<T> {
+fn sum<T: Ring>(a: Tangent<T>, b: Tangent<T>) -> Tangent<T> {
     match (a, b) {
         (None, other) | (other, None) => other,
         (Some(a), Some(b)) => Some(a + b),
@@ -56,7 +56,7 @@ fn sum<T: Real>(a: Tangent<T>, b: Tangent<T>) -> Tangent<T> {
 
 /// The difference of two tangents.
 #[inline(always)]
-fn difference<T: Real>(a: Tangent<T>, b: Tangent<T>) -> Tangent<T> {
+fn difference<T: Ring>(a: Tangent<T>, b: Tangent<T>) -> Tangent<T> {
     match (a, b) {
         (a, None) => a,
         (None, Some(b)) => Some(-b),
@@ -75,14 +75,14 @@ fn chosen<T: Real>(mask: T::Mask, yes: Tangent<T>, no: Tangent<T>) -> Tangent<T>
 
 /// A tangent as a number.
 #[inline(always)]
-fn number<T: Real>(tangent: Tangent<T>) -> T {
+fn number<T: Ring>(tangent: Tangent<T>) -> T {
     match tangent {
-        None => T::from(0.0),
+        None => T::int(0),
         Some(tangent) => tangent,
     }
 }
 
-impl<T: Real, const N: usize> Dual<T, N> {
+impl<T: Ring, const N: usize> Dual<T, N> {
     /// A number with derivatives.
     #[inline(always)]
     pub fn new(value: T, tangents: [T; N]) -> Self {
@@ -104,14 +104,14 @@ impl<T: Real, const N: usize> Dual<T, N> {
     #[inline(always)]
     pub fn variable(value: T, index: usize) -> Self {
         let mut dual = Dual::constant(value);
-        dual.tangents[index] = Some(T::from(1.0));
+        dual.tangents[index] = Some(T::int(1));
         dual
     }
 
     /// The derivatives along each direction.
     #[inline(always)]
     pub fn tangents(&self) -> [T; N] {
-        let mut numbers = [T::from(0.0); N];
+        let mut numbers = [T::int(0); N];
         unrolled::<N>(
             #[inline(always)]
             |index| numbers[index] = number(self.tangents[index]),
@@ -122,7 +122,7 @@ impl<T: Real, const N: usize> Dual<T, N> {
     /// The derivatives of a combination of some numbers, each times its factor.
     #[inline(always)]
     pub fn pull<const R: usize>(duals: &[Self; R], factors: [T; R]) -> [T; N] {
-        let mut numbers = [T::from(0.0); N];
+        let mut numbers = [T::int(0); N];
         unrolled::<N>(
             #[inline(always)]
             |index| {
@@ -182,7 +182,7 @@ impl<T: Real, const N: usize> Dual<T, N> {
 }
 
 /// Symbolic zeros are equal to others.
-impl<T: Real + PartialEq, const N: usize> PartialEq for Dual<T, N> {
+impl<T: Ring + PartialEq, const N: usize> PartialEq for Dual<T, N> {
     fn eq(&self, other: &Self) -> bool {
         self.value == other.value && self.tangents() == other.tangents()
     }
@@ -195,7 +195,7 @@ impl<T: Real, const N: usize> From<f64> for Dual<T, N> {
     }
 }
 
-impl<T: Real, const N: usize> Neg for Dual<T, N> {
+impl<T: Ring, const N: usize> Neg for Dual<T, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -210,9 +210,12 @@ impl<T: Real, const N: usize> Neg for Dual<T, N> {
 
 /// The operators: the tangent of `$a $op $b` from those of `$a` and `$b`, given the value `$v`.
 macro_rules! binary {
-    ($($op:ident $method:ident |$a:ident, $b:ident, $v:ident, $ta:ident, $tb:ident| $value:expr => $tangent:expr;)*) => {$(
+    ($(
+        $bound:ident: $op:ident $method:ident $assign:ident $assign_method:ident
+        |$a:ident, $b:ident, $v:ident, $ta:ident, $tb:ident| $value:expr => $tangent:expr;
+    )*) => {$(
         #[allow(clippy::suspicious_arithmetic_impl, reason = "rules of products and quotients")]
-        impl<T: Real, const N: usize> $op for Dual<T, N> {
+        impl<T: $bound, const N: usize> $op for Dual<T, N> {
             type Output = Self;
 
             #[allow(clippy::suspicious_arithmetic_impl, reason = "a tangent has other operators than its value")]
@@ -223,18 +226,26 @@ macro_rules! binary {
                 self.both(other, $v, #[inline(always)] |$ta, $tb| $tangent)
             }
         }
+        operators!(assign [T: $bound, const N: usize] Dual<T, N>: $op $method $assign $assign_method);
     )*};
 }
 binary! {
-    Add add |a, b, value, ta, tb| a + b => sum(ta, tb);
-    Sub sub |a, b, value, ta, tb| a - b => difference(ta, tb);
-    Mul mul |a, b, value, ta, tb| a * b => sum(scaled(ta, b), scaled(tb, a));
-    Div div |a, b, value, ta, tb| a / b => match difference(ta, scaled(tb, value)) {
+    Ring: Add add AddAssign add_assign |a, b, value, ta, tb| a + b => sum(ta, tb);
+    Ring: Sub sub SubAssign sub_assign |a, b, value, ta, tb| a - b => difference(ta, tb);
+    Ring: Mul mul MulAssign mul_assign |a, b, value, ta, tb| a * b => sum(scaled(ta, b), scaled(tb, a));
+    Real: Div div DivAssign div_assign |a, b, value, ta, tb| a / b => match difference(ta, scaled(tb, value)) {
         None => None,
         Some(tangent) => Some(tangent / b),
     };
 }
-operators!([T: Real, const N: usize] Dual<T, N>);
+operators!(f64 [T: Real, const N: usize] Dual<T, N>);
+
+impl<T: Ring, const N: usize> Ring for Dual<T, N> {
+    #[inline(always)]
+    fn int(value: i32) -> Self {
+        Dual::constant(T::int(value))
+    }
+}
 
 /// Functions of one number: their values and slopes.
 macro_rules! chains {

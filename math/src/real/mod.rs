@@ -1,6 +1,6 @@
 //! Real numbers as pointwise functions see them: single elements of arrays, without branches that depend on a value.
 //!
-//! * [`Real`]: the operations; [`Mask`]: outcomes of comparisons.
+//! * [`Real`]: the operations; [`Mask`]: outcomes of comparisons; [`Ring`]: what integers and complex numbers do too.
 //! * [`SimdLane`]: an element in a loop that becomes vector code; [`Scalar`]: one element by itself.
 //! * [`Dual`]: a number with its derivatives along some directions.
 //! * [`Traced`]: a number that records the operations on it, as an [`Expression`].
@@ -11,6 +11,7 @@ mod float;
 mod functions;
 mod lane;
 mod operators;
+mod ring;
 mod scalar;
 mod traced;
 mod unrolled;
@@ -19,11 +20,12 @@ pub use dual::Dual;
 pub use expression::{Expression, Kind, Opcode, Operation};
 pub use float::Float;
 pub use lane::SimdLane;
+pub use ring::Ring;
 pub use scalar::Scalar;
 pub use traced::{Traced, TracedMask};
 pub use unrolled::unrolled;
 
-use std::ops::{Add, AddAssign, BitAnd, BitOr, Div, DivAssign, Mul, MulAssign, Neg, Not, Sub, SubAssign};
+use std::ops::{Add, BitAnd, BitOr, Div, DivAssign, Mul, Not, Sub};
 
 /// The outcome of a comparison of [`Real`] numbers. Combine masks by `&`, `|` and `!`.
 ///
@@ -56,20 +58,13 @@ impl Mask for bool {
     note = "write the function for any `T: Real`; to call it on one number, wrap that: `softplus(Scalar(1.0), 2.0)`"
 )]
 pub trait Real:
-    Copy
+    Ring
     + From<f64>
-    + Neg<Output = Self>
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
     + Div<Output = Self>
     + Add<f64, Output = Self>
     + Sub<f64, Output = Self>
     + Mul<f64, Output = Self>
     + Div<f64, Output = Self>
-    + AddAssign
-    + SubAssign
-    + MulAssign
     + DivAssign
 {
     /// The outcome of a comparison.

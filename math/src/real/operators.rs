@@ -1,14 +1,28 @@
 //! The operators of types of real numbers that follow from those between two of one type.
 
-/// Implements operators with `f64`, and those that assign, for a type with the given parameters.
+/// Implements `Ring`, operators with `f64`, and those that assign, for a type of real numbers with given parameters.
 macro_rules! operators {
     ([$($params:tt)*] $ty:ty) => {
-        operators!(@ [$($params)*] $ty, Add add AddAssign add_assign);
-        operators!(@ [$($params)*] $ty, Sub sub SubAssign sub_assign);
-        operators!(@ [$($params)*] $ty, Mul mul MulAssign mul_assign);
-        operators!(@ [$($params)*] $ty, Div div DivAssign div_assign);
+        operators!(assign [$($params)*] $ty: Add add AddAssign add_assign);
+        operators!(assign [$($params)*] $ty: Sub sub SubAssign sub_assign);
+        operators!(assign [$($params)*] $ty: Mul mul MulAssign mul_assign);
+        operators!(assign [$($params)*] $ty: Div div DivAssign div_assign);
+        operators!(f64 [$($params)*] $ty);
+
+        impl<$($params)*> $crate::real::Ring for $ty {
+            #[inline(always)]
+            fn int(value: i32) -> Self {
+                <$ty>::from(f64::from(value))
+            }
+        }
     };
-    (@ [$($params:tt)*] $ty:ty, $op:ident $method:ident $assign:ident $assign_method:ident) => {
+    (f64 [$($params:tt)*] $ty:ty) => {
+        operators!(f64 [$($params)*] $ty: Add add);
+        operators!(f64 [$($params)*] $ty: Sub sub);
+        operators!(f64 [$($params)*] $ty: Mul mul);
+        operators!(f64 [$($params)*] $ty: Div div);
+    };
+    (f64 [$($params:tt)*] $ty:ty: $op:ident $method:ident) => {
         impl<$($params)*> std::ops::$op<f64> for $ty {
             type Output = Self;
 
@@ -17,6 +31,8 @@ macro_rules! operators {
                 std::ops::$op::<$ty>::$method(self, <$ty>::from(other))
             }
         }
+    };
+    (assign [$($params:tt)*] $ty:ty: $op:ident $method:ident $assign:ident $assign_method:ident) => {
         impl<$($params)*> std::ops::$assign for $ty {
             #[inline(always)]
             fn $assign_method(&mut self, other: Self) {

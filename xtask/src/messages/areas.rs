@@ -18,7 +18,13 @@ pub(super) static AREAS: &[Area] = &[
         about: "Messages of the compiler about `#[custom_call]`, `#[stage]`, `library!` and the derives, and about types \
                 that handlers cannot have. Each comes with the place in the source, and with a help that says what to \
                 write.",
-        paths: &["macros/src/messages.rs", "ffi/src/buffer/param.rs", "ffi/src/buffer/rank.rs", "ffi/src/element"],
+        paths: &[
+            "macros/src/messages.rs",
+            "ffi/src/buffer/param.rs",
+            "ffi/src/buffer/rank.rs",
+            "ffi/src/element",
+            "math/src/real",
+        ],
         is_settled: true,
     },
     Area {

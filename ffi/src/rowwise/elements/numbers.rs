@@ -9,8 +9,7 @@ use super::Operand;
 use super::run::{each_piece, run as run_recorded};
 use crate::context::ThreadPool;
 use crate::pointwise::block::BLOCK;
-use crate::pointwise::ring::RingMap;
-use crate::pointwise::{Exact, Map, Real, Ring};
+use crate::pointwise::{Exact, Map, Real, Ring, RingMap};
 
 /// A function, ready to be computed.
 #[derive(Debug)]

@@ -25,7 +25,7 @@ struct Gradient(Waves);
 
 impl Map<4, 2> for Gradient {
     fn call<T: Real>(self, [x, y, da, db]: [T; 4]) -> [T; 2] {
-        vjp(self.0, [x, y], [da, db])
+        vjp(|numbers| self.0.call(numbers), [x, y], [da, db])
     }
 }
 
@@ -116,7 +116,7 @@ fn gradients_sum_over_results() {
     for (Scalar(found), expected) in found.into_iter().zip(expected) {
         assert!((found - expected).abs() < 1e-15, "{found} {expected}");
     }
-    let moved = jvp(Waves, [x, y].map(Scalar::<f64>), [3.0, 4.0].map(Scalar));
+    let moved = jvp(|numbers| Waves.call(numbers), [x, y].map(Scalar::<f64>), [3.0, 4.0].map(Scalar));
     assert!((moved[0].0 - (3.0 * y.sin() + 4.0 * x * y.cos())).abs() < 1e-15);
     assert_eq!(moved[1].0, 7.0);
 }
@@ -225,7 +225,7 @@ fn cheap_operations_are_pairs() {
     struct Slope;
     impl Map<2, 1> for Slope {
         fn call<T: Real>(self, [x, cotangent]: [T; 2]) -> [T; 1] {
-            vjp(Gelu, [x], [cotangent])
+            vjp(|numbers| Gelu.call(numbers), [x], [cotangent])
         }
     }
     let plan = Plan::new(Slope);
