@@ -5,11 +5,12 @@
 //! * [`Ring`], [`Exact`]: numbers of functions that integers and complex numbers have too.
 //! * `map`: such a function as a value, and its derivatives.
 //! * `block`: the loop of an operation over a few elements, compiled for each set of vector instructions; `stored`:
-//!   elements in memory and in computations.
+//!   elements in memory and in computations; `pages`: huge pages for large results.
 
 pub(crate) mod block;
 mod exact;
 mod map;
+pub(crate) mod pages;
 mod stored;
 
 pub use exact::Exact;

@@ -12,6 +12,7 @@ use crate::context::ThreadPool;
 use crate::expression;
 use crate::pointwise::Stored;
 use crate::pointwise::block::{Aligned, BLOCK, Block, STEP};
+use crate::pointwise::pages::prefer_huge;
 
 /// The elements of a piece of rows, of which two are worth a second thread: as those of pointwise functions.
 const PIECE: usize = 32 * BLOCK;
@@ -91,6 +92,7 @@ fn all<T: Kernels>(plan: &Plan, inputs: &[&[T]], mut outputs: Vec<&mut [T]>, sha
         // Nothing to compute: a host may want to know what would be computed.
         return expression::offer(pool.context(), || plan.expression());
     }
+    prefer_huge(&outputs);
     let each = (PIECE / len.max(STEP)).max(1);
     if rows <= each || pool.num_threads() < 2 {
         return piece(plan, inputs, &mut outputs, len, rows);

@@ -12,6 +12,7 @@ use super::{Operand, Plan, Source};
 use crate::context::ThreadPool;
 use crate::expression;
 use crate::pointwise::block::{Aligned, BLOCK, Block};
+use crate::pointwise::pages::prefer_huge;
 
 /// The fewest elements of a piece, of which two are worth a second thread: some 30 microseconds of a softplus of `f32`.
 /// Chosen by the cost of that function alone; sizes were not compared.
@@ -57,6 +58,7 @@ pub(super) fn each_piece<T: Send>(
     compute: impl Fn(&mut [&mut [T]], usize) + Sync,
 ) {
     let len = outputs.first().map_or(0, |output| output.len());
+    prefer_huge(&outputs);
     if len < 2 * PIECE || pool.num_threads() < 2 {
         return compute(&mut outputs, 0);
     }
