@@ -49,6 +49,7 @@ pub(super) enum Number {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reduce {
     Sum,
+    SumOfProducts,
     Max,
 }
 
@@ -72,8 +73,8 @@ pub(super) struct Stage {
     pub(super) loads: Vec<usize>,
     /// The operations on each block.
     pub(super) steps: Vec<(Op, [Source; OPERANDS], Target<Register>)>,
-    /// The reductions, with the numbers that they give.
-    pub(super) reductions: Vec<(Reduce, Source, Id)>,
+    /// The reductions, with the numbers that they give; the second operand is for those of two.
+    pub(super) reductions: Vec<(Reduce, [Source; 2], Id)>,
     /// The results that it writes and no operation does.
     pub(super) copies: Vec<(usize, Source)>,
 }
@@ -148,10 +149,17 @@ impl Plan {
             }
         }
         let only_results = program.only_results(|id| order.stage[id].is_some());
+        let summed = program.summed_products();
         let mut whole: Vec<Option<Register>> = vec![None; program.nodes.len()];
         for stage in 0..order.stages {
-            let filling =
-                Filling { program: &program, order: &order, only_results: &only_results, stage, whole: &mut whole };
+            let filling = Filling {
+                program: &program,
+                order: &order,
+                only_results: &only_results,
+                summed: &summed,
+                stage,
+                whole: &mut whole,
+            };
             plan.stages[stage] = filling.fill(&mut plan.registers);
         }
         plan.program = recorded;
@@ -205,6 +213,8 @@ struct Filling<'a> {
     order: &'a Order,
     /// See [`Program::only_results`].
     only_results: &'a [Option<usize>],
+    /// See [`Program::summed_products`].
+    summed: &'a [Option<[Id; 2]>],
     stage: usize,
     /// The registers of the values that several stages need.
     whole: &'a mut [Option<Register>],
@@ -212,7 +222,7 @@ struct Filling<'a> {
 
 impl Filling<'_> {
     fn fill(self, registers: &mut Vec<bool>) -> Stage {
-        let Filling { program, order, only_results, stage, whole } = self;
+        let Filling { program, order, only_results, summed, stage, whole } = self;
         let nodes = &program.nodes;
         let mut filled = Stage::default();
         let is_here = |id: &Id| order.stage[*id] == Some(stage);
@@ -229,19 +239,19 @@ impl Filling<'_> {
             filled.numbers.push((id, number));
         }
         let steps = ids.iter().copied().filter_map(|id| match nodes[id].make {
-            Make::Op(op, operands) if nodes[id].kind == Kind::Row => Some((id, op, operands)),
+            Make::Op(op, operands) if nodes[id].kind == Kind::Row && summed[id].is_none() => Some((id, op, operands)),
             _ => None,
         });
         let steps: Vec<(Id, Op, [Id; OPERANDS])> = steps.collect();
         let reductions = nodes.iter().enumerate().filter_map(|(id, node)| {
             let (reduce, of) = match node.make {
-                Make::Sum(of) => (Reduce::Sum, of),
-                Make::Max(of) => (Reduce::Max, of),
+                Make::Sum(of) => summed[of].map_or((Reduce::Sum, [of; 2]), |factors| (Reduce::SumOfProducts, factors)),
+                Make::Max(of) => (Reduce::Max, [of; 2]),
                 _ => return None,
             };
             (order.stage[id] == Some(stage + 1)).then_some((reduce, of, id))
         });
-        let reductions: Vec<(Reduce, Id, Id)> = reductions.collect();
+        let reductions: Vec<(Reduce, [Id; 2], Id)> = reductions.collect();
         let writes = program.results.iter().enumerate();
         let writes = writes.filter(|(_, (id, _))| nodes[*id].kind == Kind::Row && is_here(id));
         let writes: Vec<(usize, Id)> = writes.map(|(index, (id, _))| (index, *id)).collect();
@@ -251,7 +261,7 @@ impl Filling<'_> {
         for (position, (_, op, operands)) in steps.iter().enumerate() {
             operands.iter().take(op.arity()).for_each(|id| last_read[*id] = position);
         }
-        let read_at_the_end = reductions.iter().map(|(_, of, _)| *of).chain(writes.iter().map(|(_, id)| *id));
+        let read_at_the_end = reductions.iter().flat_map(|(_, of, _)| *of).chain(writes.iter().map(|(_, id)| *id));
         read_at_the_end.for_each(|id| last_read[id] = usize::MAX);
 
         let mut places: Vec<Option<Source>> = vec![None; nodes.len()];
@@ -333,8 +343,8 @@ impl Filling<'_> {
             None => source(id, filled, memory, whole),
         };
         for (reduce, of, id) in reductions {
-            let source = at_end(of, &mut filled, &mut memory);
-            filled.reductions.push((reduce, source, id));
+            let sources = of.map(|of| at_end(of, &mut filled, &mut memory));
+            filled.reductions.push((reduce, sources, id));
         }
         for (index, id) in writes {
             if only_results[id].is_none() {

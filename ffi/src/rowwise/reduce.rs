@@ -1,5 +1,7 @@
 //! Reductions: of a block, in lanes that vectors hold, and of the blocks of a row.
 
+use std::array::from_fn;
+
 use oxcall_math::level::Level;
 use oxcall_math::real::Float;
 use oxcall_math::with_level;
@@ -13,8 +15,8 @@ const LANES: usize = 32;
 /// The doubles of the widest vector.
 const VECTOR: usize = 8;
 
-/// A function of the elements of a block.
-type Fold<F> = fn(&[F]) -> f64;
+/// A function of the elements of a block, and of those of another one if it has two operands.
+type Fold<F> = fn(&[F], &[F]) -> f64;
 
 /// A reduction of the blocks of a row.
 #[derive(Debug, Clone, Copy)]
@@ -28,18 +30,30 @@ pub(super) struct Reducer<F> {
 
 impl<F: Float> Reducer<F> {
     pub(super) fn new(reduce: Reduce) -> Self {
-        let (fold, total): (Fold<F>, f64) = match reduce {
-            Reduce::Sum => (with_level!(L => sum::<F, L>), 0.0),
-            Reduce::Max => (with_level!(L => max::<F, L>), f64::NEG_INFINITY),
+        let fold: Fold<F> = match reduce {
+            Reduce::Sum => with_level!(L => sum::<F, L>),
+            Reduce::SumOfProducts => with_level!(L => sum_of_products::<F, L>),
+            Reduce::Max => with_level!(L => max::<F, L>),
         };
-        Reducer { reduce, fold, total, lost: 0.0 }
+        let mut reducer = Reducer { reduce, fold, total: 0.0, lost: 0.0 };
+        reducer.start();
+        reducer
     }
 
-    /// Adds a block.
-    pub(super) fn add(&mut self, block: &[F]) {
-        let (total, part) = (self.total, (self.fold)(block));
+    /// Begins a row.
+    pub(super) fn start(&mut self) {
+        let none = match self.reduce {
+            Reduce::Sum | Reduce::SumOfProducts => 0.0,
+            Reduce::Max => f64::NEG_INFINITY,
+        };
+        (self.total, self.lost) = (none, 0.0);
+    }
+
+    /// Adds a block, or the products of two; a reduction of one operand takes any second one.
+    pub(super) fn add(&mut self, block: &[F], other: &[F]) {
+        let (total, part) = (self.total, (self.fold)(block, other));
         match self.reduce {
-            Reduce::Sum => {
+            Reduce::Sum | Reduce::SumOfProducts => {
                 self.total = total + part;
                 // The error of an addition: D. Knuth, "The Art of Computer Programming", volume 2, 4.2.2, theorem B.
                 let added = self.total - total;
@@ -57,36 +71,69 @@ impl<F: Float> Reducer<F> {
     }
 }
 
-/// The sum of the elements, in doubles: of `f32` it has the digits that a difference from the mean needs. It is added
-/// in an order that only their number decides.
-fn sum<F: Float, L: Level>(block: &[F]) -> f64 {
+/// The sum of the elements.
+fn sum<F: Float, L: Level>(block: &[F], _: &[F]) -> f64 {
+    total::<F, L, 1>(
+        [block],
+        #[inline(always)]
+        |[x]| x,
+    )
+}
+
+/// The sum of the products of the elements of two blocks, each of which is rounded.
+fn sum_of_products<F: Float, L: Level>(block: &[F], other: &[F]) -> f64 {
+    total::<F, L, 2>(
+        [block, other],
+        #[inline(always)]
+        |[x, y]| x * y,
+    )
+}
+
+/// The sum of a function of the elements of blocks, in doubles: of `f32` it has the digits that a difference from the
+/// mean needs. It is added in an order that only their number decides.
+#[inline(always)]
+fn total<F: Float, L: Level, const N: usize>(blocks: [&[F]; N], term: impl Fn([F; N]) -> F) -> f64 {
     L::enter(
         #[inline(always)]
         || {
+            let len = blocks[0].len();
+            let blocks = blocks.map(|block| &block[..len]);
             // In the vectors of the widest kind: of a row of lanes, LLVM makes vectors of two.
             let mut vectors = [[0.0; VECTOR]; LANES / VECTOR];
-            let (chunks, tail) = block.as_chunks::<LANES>();
-            for chunk in chunks {
-                for (vector, x) in vectors.iter_mut().zip(chunk.as_chunks::<VECTOR>().0) {
-                    let x = x.map(Float::as_f64);
-                    *vector = std::array::from_fn(|lane| vector[lane] + x[lane]);
+            let whole = len / LANES * LANES;
+            for start in (0..whole).step_by(LANES) {
+                for (index, vector) in vectors.iter_mut().enumerate() {
+                    let of = blocks.map(|block| block[start + index * VECTOR..].first_chunk::<VECTOR>());
+                    let of = of.map(|chunk| chunk.expect("a whole chunk"));
+                    let terms: [F; VECTOR] = from_fn(|lane| term(of.map(|chunk| chunk[lane])));
+                    let terms = terms.map(Float::as_f64);
+                    *vector = from_fn(|lane| vector[lane] + terms[lane]);
                 }
             }
             let mut lanes = [0.0; LANES];
             lanes.copy_from_slice(vectors.as_flattened());
-            lanes.iter_mut().zip(tail).for_each(|(lane, x)| *lane += x.as_f64());
-            // Half by half, each in arrays of its own, which stay in registers.
-            let [total] =
-                halved::<2, 1>(&halved::<4, 2>(&halved::<8, 4>(&halved::<16, 8>(&halved::<LANES, 16>(&lanes)))));
-            total
+            for (lane, at) in lanes.iter_mut().zip(whole..len) {
+                *lane += term(blocks.map(|block| block[at])).as_f64();
+            }
+            joined(
+                &lanes,
+                #[inline(always)]
+                |a, b| a + b,
+            )
         },
     )
 }
 
-/// The sums of the lanes of two halves.
+/// All lanes as one by a function of two: half by half, each in arrays of its own, which stay in registers.
 #[inline(always)]
-fn halved<const N: usize, const HALF: usize>(lanes: &[f64; N]) -> [f64; HALF] {
-    std::array::from_fn(|lane| lanes[lane] + lanes[lane + HALF])
+fn joined<T: Copy>(lanes: &[T; LANES], join: impl Fn(T, T) -> T + Copy) -> T {
+    #[inline(always)]
+    fn halved<T: Copy, const N: usize, const HALF: usize>(lanes: &[T; N], join: impl Fn(T, T) -> T) -> [T; HALF] {
+        from_fn(|lane| join(lanes[lane], lanes[lane + HALF]))
+    }
+    let eight: [T; 8] = halved(&halved::<T, LANES, 16>(lanes, join), join);
+    let [one] = halved::<T, 2, 1>(&halved::<T, 4, 2>(&halved::<T, 8, 4>(&eight, join), join), join);
+    one
 }
 
 /// Fills the first elements of a block.
@@ -101,37 +148,32 @@ pub(super) fn fill<F: Float>() -> fn(&mut [F], F) {
 }
 
 /// The largest element; NaN if one is.
-fn max<F: Float, L: Level>(block: &[F]) -> f64 {
+fn max<F: Float, L: Level>(block: &[F], _: &[F]) -> f64 {
     L::enter(
         #[inline(always)]
         || {
             let mut lanes = [F::of_f64(f64::NEG_INFINITY); LANES];
-            let mut are_nan = [F::Flags::default(); LANES];
-            each(
-                block,
-                #[inline(always)]
-                |lane, x| {
-                    lanes[lane] = if x > lanes[lane] { x } else { lanes[lane] };
-                    are_nan[lane] = are_nan[lane] | F::flags(x.is_nan());
-                },
-            );
-            let is_nan = are_nan.into_iter().fold(F::Flags::default(), |any, is_nan| any | is_nan);
-            let largest = lanes.into_iter().map(F::as_f64).fold(f64::NEG_INFINITY, f64::max);
+            // Of two lanes each, for which processors have one comparison.
+            let mut are_nan = [F::Flags::default(); LANES / 2];
+            let (chunks, tail) = block.as_chunks::<LANES>();
+            for chunk in chunks {
+                lanes = from_fn(|lane| larger(lanes[lane], chunk[lane]));
+                are_nan =
+                    from_fn(|lane| are_nan[lane] | F::flags(chunk[lane].is_nan() | chunk[lane + LANES / 2].is_nan()));
+            }
+            let mut is_nan = are_nan.into_iter().fold(F::Flags::default(), |any, is_nan| any | is_nan);
+            for (lane, &x) in lanes.iter_mut().zip(tail) {
+                *lane = larger(*lane, x);
+                is_nan = is_nan | F::flags(x.is_nan());
+            }
+            let largest = joined(&lanes, larger).as_f64();
             if is_nan == F::Flags::default() { largest } else { f64::NAN }
         },
     )
 }
 
-/// Calls `f` with each element, and the lane that it belongs to.
+/// The larger of two numbers; the first if the second is NaN.
 #[inline(always)]
-fn each<F: Float>(block: &[F], mut f: impl FnMut(usize, F)) {
-    let (chunks, tail) = block.as_chunks::<LANES>();
-    for chunk in chunks {
-        for (lane, x) in chunk.iter().enumerate() {
-            f(lane, *x);
-        }
-    }
-    for (lane, x) in tail.iter().enumerate() {
-        f(lane, *x);
-    }
+fn larger<F: Float>(a: F, b: F) -> F {
+    if b > a { b } else { a }
 }

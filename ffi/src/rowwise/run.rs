@@ -141,7 +141,8 @@ struct Machine<'a, T: Kernels> {
     kernels: Vec<Vec<Kernel<T::Computed>>>,
     /// The numbers of the row, by value.
     numbers: Vec<f64>,
-    reducers: Vec<Reducer<T::Computed>>,
+    /// Those of each stage.
+    reducers: Vec<Vec<Reducer<T::Computed>>>,
     fill: fn(&mut [T::Computed], T::Computed),
 }
 
@@ -162,7 +163,11 @@ impl<'a, T: Kernels> Machine<'a, T> {
                 .map(|stage| stage.steps.iter().map(|(op, ..)| T::kernel(*op)).collect())
                 .collect(),
             numbers: vec![0.0; plan.values],
-            reducers: Vec::new(),
+            reducers: plan
+                .stages
+                .iter()
+                .map(|stage| stage.reductions.iter().map(|(reduce, ..)| Reducer::new(*reduce)).collect())
+                .collect(),
             fill: fill(),
         }
     }
@@ -186,12 +191,11 @@ impl<'a, T: Kernels> Machine<'a, T> {
                 let filled = self.len.next_multiple_of(STEP).min(BLOCK);
                 (self.fill)(&mut self.registers[register.index][0].0[..filled], value);
             }
-            self.reducers.clear();
-            self.reducers.extend(stage.reductions.iter().map(|(reduce, ..)| Reducer::new(*reduce)));
+            self.reducers[index].iter_mut().for_each(Reducer::start);
             for block in 0..self.len.div_ceil(BLOCK) {
                 self.block(index, row, block, outputs);
             }
-            for (reducer, (.., number)) in self.reducers.iter().zip(&stage.reductions) {
+            for (reducer, (.., number)) in self.reducers[index].iter().zip(&stage.reductions) {
                 self.numbers[*number] = reducer.finish();
             }
         }
@@ -248,10 +252,11 @@ impl<'a, T: Kernels> Machine<'a, T> {
                 }
             }
         }
-        for (index, (_, source, _)) in stage.reductions.iter().enumerate() {
-            let mut reducer = self.reducers[index];
-            reducer.add(&self.source(*source, start, block, count)[..count]);
-            self.reducers[index] = reducer;
+        for (at, (_, sources, _)) in stage.reductions.iter().enumerate() {
+            let mut reducer = self.reducers[index][at];
+            let [first, second] = sources.map(|source| &self.source(source, start, block, count)[..count]);
+            reducer.add(first, second);
+            self.reducers[index][at] = reducer;
         }
         for (index, source) in &stage.copies {
             T::write_block(self.source(*source, start, block, count), &mut outputs[*index][start..start + count]);

@@ -56,6 +56,22 @@ impl Program {
         self
     }
 
+    /// The factors of each product of rows that nothing but one sum reads: the sum multiplies them itself.
+    pub(super) fn summed_products(&self) -> Vec<Option<[Id; 2]>> {
+        let uses = self.uses();
+        let mut factors = vec![None; self.nodes.len()];
+        for node in &self.nodes {
+            let Make::Sum(of) = node.make else { continue };
+            let Make::Op(op, [a, b, _]) = self.nodes[of].make else { continue };
+            let are_rows = [a, b].iter().all(|id| self.nodes[*id].kind == Kind::Row);
+            // A pair that ends in a product has an operand more.
+            if op == Op::Multiply && op.arity() == 2 && are_rows && uses[of] == 1 {
+                factors[of] = Some([a, b]);
+            }
+        }
+        factors
+    }
+
     /// Whether an operation computes with rows and constants alone: numbers of rows come in two parts.
     fn is_plain(&self, op: Op, ids: &[Id; OPERANDS]) -> bool {
         ids.iter().take(op.arity()).all(|&id| {
