@@ -1,12 +1,12 @@
 //! Exponentials.
 
-use super::{Format, Level, fma, nearest, power_of_two};
+use super::{Format, Level, fma, nearest_to_product, power_of_two};
 use crate::lane::{Bits, Number};
 
 /// n and e^r - 1, where x = n ln 2 + r and |r| is at most ln 2 / 2.
 #[inline(always)]
 fn reduced<L: Level, T: Format>(x: T) -> (T::Int, T) {
-    let (n, integer) = nearest(x * T::LOG2_E);
+    let (n, integer) = nearest_to_product::<L, T>(x, T::LOG2_E);
     let [high, low] = T::LN_2_PARTS;
     let r = fma::<L, T>(n, -low, fma::<L, T>(n, -high, x));
     (integer, fma::<L, T>(r * r, T::exp_series::<L>(r), r))
@@ -38,7 +38,7 @@ fn scaled<T: Format>(n: T::Int, less_one: T) -> T {
 /// n and e^r, where x + y = n ln 2 + r, |r| is at most ln 2 / 2, and `y` has the digits that `x` has no room for.
 #[inline(always)]
 pub fn exp_parts<L: Level, T: Format>(x: T, y: T) -> (T::Int, T) {
-    let (n, integer) = nearest((x + y) * T::LOG2_E);
+    let (n, integer) = nearest_to_product::<L, T>(x + y, T::LOG2_E);
     let [high, low] = T::LN_2_PARTS;
     let r = fma::<L, T>(n, -high, x) + fma::<L, T>(n, -low, y);
     (integer, T::of(1.0) + fma::<L, T>(r * r, T::exp_series::<L>(r), r))

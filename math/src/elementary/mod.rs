@@ -109,7 +109,17 @@ pub fn horner<L: Level, T: Lane, const N: usize>(x: T, coefficient: impl Fn(usiz
 /// The nearest integer, as a float and as an integer; the number is less than [`Format::ROUNDER`]'s last bits hold.
 #[inline(always)]
 pub fn nearest<T: Format>(x: T) -> (T, T::Int) {
-    let shifted = x + T::ROUNDER;
+    unshifted(x + T::ROUNDER)
+}
+
+/// The same for a product.
+#[inline(always)]
+pub fn nearest_to_product<L: Level, T: Format>(x: T, factor: T) -> (T, T::Int) {
+    unshifted(fma::<L, T>(x, factor, T::ROUNDER))
+}
+
+#[inline(always)]
+fn unshifted<T: Format>(shifted: T) -> (T, T::Int) {
     (shifted - T::ROUNDER, shifted.bits().minus(T::ROUNDER.bits()))
 }
 
