@@ -8,7 +8,7 @@
 //! * [`mod@elementary`]: kernels of `f32` and `f64`, with the constants of [`double`]; [`single`]: those of `f32`
 //!   alone, and its constants.
 //! * [`special`] and [`bessel`]: rare functions.
-//! * [`lane`]: the elements that these functions compute with.
+//! * [`lane`]: the elements that these functions compute with; [`pair`]: several of them at a time.
 //! * [`level`]: sets of vector instructions, one of which is chosen at run time.
 //! * [`real`]: real numbers as pointwise functions see them, with their derivatives.
 //! * [`round`]: rounding of floats to narrower formats.
@@ -20,6 +20,7 @@ pub mod double;
 pub mod elementary;
 pub mod lane;
 pub mod level;
+pub mod pair;
 pub mod real;
 pub mod round;
 pub mod single;

@@ -2,6 +2,7 @@
 
 use crate::elementary::Angles;
 use crate::level::{Baseline, Level};
+use crate::real::Float;
 use crate::{bessel, double, elementary, single, special};
 
 /// A level without fused multiply-add, whatever the processor.
@@ -68,6 +69,9 @@ fn kernels_are_accurate<L: Level>() {
     sweep("lgamma", 0.51, 0.5, 4.0, lgamma::<L>, libm::lgamma);
     sweep("digamma", 0.51, 1e-38, most, |x| special::positive_digamma::<L>(f64::from(x)) as f32, special::digamma);
     sweep("digamma", 0.51, 1.4, 1.5, |x| special::positive_digamma::<L>(f64::from(x)) as f32, special::digamma);
+    let softplus = |x: f64| x.max(0.0) + (-x.abs()).exp().ln_1p();
+    sweep("log_add_exp", 2.0, -110.0, 100.0, |x| elementary::log_add_exp::<L, f32>(x, 0.0), softplus);
+    sweep("log_add_exp", 2.0, -2.0, 2.0, |x| elementary::log_add_exp::<L, f32>(x, 0.0), softplus);
     sweep("erf", 1.5, -6.0, 6.0, single::erf::<L, f32>, libm::erf);
     sweep("erfc", 5.0, -6.0, 12.0, single::erfc::<L, f32>, libm::erfc);
     sweep("erf_inv", 8.0, -0.999, 0.999, single::erf_inv::<L, f32>, special::erf_inv);
@@ -109,6 +113,10 @@ fn double_kernels_are_accurate<L: Level>() {
     sweep_double("ln", 1.5, [0.5, 2.0], elementary::ln::<L, f64>, f64::ln);
     sweep_double("ln_1p", 2.0, [-1.0, most], elementary::ln_1p::<L, f64>, f64::ln_1p);
     sweep_double("ln_1p", 2.0, [-1.0, 2.0], elementary::ln_1p::<L, f64>, f64::ln_1p);
+    let softplus = |x: f64| x.max(0.0) + (-x.abs()).exp().ln_1p();
+    for range in [2.0, 700.0] {
+        sweep_double("log_add_exp", 3.0, [-range, range], |x| elementary::log_add_exp::<L, f64>(x, 0.0), softplus);
+    }
     sweep_double("erf", 2.0, [-6.5, 6.5], double::erf::<L, f64>, libm::erf);
     sweep_double("erfc", 4.0, [-6.5, 27.0], double::erfc::<L, f64>, libm::erfc);
     sweep_double("erfc", 4.0, [-1.0, 1.5], double::erfc::<L, f64>, libm::erfc);
@@ -137,6 +145,44 @@ fn kernels_are_accurate_with_every_kind_of_multiply_add() {
     if super::level::Avx2::is_present() {
         super::level::Avx2::enter(kernels_are_accurate::<super::level::Avx2>);
     }
+}
+
+/// Four numbers at a time have the bits of each by itself.
+#[test]
+fn four_numbers_are_as_one() {
+    fn check<F: Float>(name: &str, four: fn(F::Four) -> F::Four, one: fn(F) -> F) {
+        for index in 0..20_000u32 {
+            let any = |k: u32| f32::from_bits((4 * index + k).wrapping_mul(0x9e37_79b9));
+            let near = |k: u32| (index * 4 + k) as f32 / 4000.0 - 10.0;
+            for numbers in [[0, 1, 2, 3].map(any), [0, 1, 2, 3].map(near)] {
+                let numbers = numbers.map(|x| F::of_f64(x.into()));
+                let found = F::of_four(four(F::four(numbers)));
+                for (found, x) in found.into_iter().zip(numbers) {
+                    let (found, alone) = (found.as_f64(), one(x).as_f64());
+                    assert!(
+                        found.to_bits() == alone.to_bits() || (found.is_nan() && alone.is_nan()),
+                        "{name}({:e})",
+                        x.as_f64()
+                    );
+                }
+            }
+        }
+    }
+    fn all<F: Float, L: Level>() {
+        check::<F>("exp", elementary::exp::<L, F::Four>, elementary::exp::<L, F>);
+        check::<F>("expm1", elementary::expm1::<L, F::Four>, elementary::expm1::<L, F>);
+        check::<F>("ln_1p", elementary::ln_1p::<L, F::Four>, elementary::ln_1p::<L, F>);
+        check::<F>("logistic", elementary::logistic::<L, F::Four>, elementary::logistic::<L, F>);
+        check::<F>("tanh", elementary::tanh::<L, F::Four>, elementary::tanh::<L, F>);
+        check::<F>("erfc", F::four_erfc::<L>, F::erfc::<L>);
+        check::<F>(
+            "log_add_exp",
+            |x| elementary::log_add_exp::<L, F::Four>(x, -x),
+            |x| elementary::log_add_exp::<L, F>(x, -x),
+        );
+    }
+    all::<f32, Unfused>();
+    all::<f64, Unfused>();
 }
 
 #[test]

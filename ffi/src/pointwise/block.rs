@@ -67,6 +67,49 @@ pub(crate) fn block<F: Float, M: Map<I, 1>, L: Level, const I: usize, const N: u
     }
 }
 
+/// The same for a function of several numbers at a time, which is accurate for all of them: a quarter of a step is
+/// computed beside the other three.
+#[inline(always)]
+pub(crate) fn fours<F: Float, L: Level, const I: usize, const N: usize>(
+    inputs: &[&Block<F>; N],
+    output: &mut Block<F>,
+    count: usize,
+    function: impl Fn([F::Four; I]) -> F::Four,
+) {
+    const QUARTER: usize = STEP / 4;
+    L::enter(
+        #[inline(always)]
+        || {
+            for start in (0..count.min(BLOCK)).step_by(STEP) {
+                let mut operands = [step(inputs[0], start); I];
+                unrolled::<I>(
+                    #[inline(always)]
+                    |input| operands[input] = step(inputs[input], start),
+                );
+                let mut chunk = [[F::default(); QUARTER]; 4];
+                for index in 0..QUARTER {
+                    let mut lanes = [F::four([F::default(); 4]); I];
+                    unrolled::<I>(
+                        #[inline(always)]
+                        |input| {
+                            let of = operands[input];
+                            lanes[input] = F::four([
+                                of[index],
+                                of[QUARTER + index],
+                                of[2 * QUARTER + index],
+                                of[3 * QUARTER + index],
+                            ]);
+                        },
+                    );
+                    let [a, b, c, d] = F::of_four(function(lanes));
+                    (chunk[0][index], chunk[1][index], chunk[2][index], chunk[3][index]) = (a, b, c, d);
+                }
+                output[start..start + STEP].copy_from_slice(chunk.as_flattened());
+            }
+        },
+    );
+}
+
 /// Some elements of a block.
 #[inline(always)]
 fn step<F>(block: &Block<F>, start: usize) -> &[F; STEP] {

@@ -1,7 +1,8 @@
 //! Functions of rows, as operations over arrays: the support code of `#[rowwise]`.
 //!
 //! * `value`: what such a function computes with, [`Row`] and [`PerRow`], which record a program.
-//! * `program`: such programs; `ops`: their operations of single elements; `derive`: their derivatives.
+//! * `program`: such programs; `ops`: their operations of single elements, with the kernels of `functions`; `derive`:
+//!   their derivatives.
 //! * `simplify`: programs with fewer operations, for the same results.
 //! * `plan`: the order in which a program is computed, in as few passes over a row as its reductions allow.
 //! * `run`: the loop over the rows of arrays, on threads; `reduce`: reductions of a row.
@@ -10,6 +11,7 @@
 mod derive;
 #[doc(hidden)]
 pub mod elements;
+mod functions;
 mod ops;
 mod plan;
 mod program;

@@ -13,6 +13,7 @@ use oxcall_math::real::{Float, Opcode, Scalar};
 use oxcall_math::{for_each_operation, with_level};
 
 use self::chains::{Difference, From, Negative, Product, Sum, Then};
+use super::functions;
 use super::value::Row;
 use crate::pointwise::block::{Block, block};
 use crate::pointwise::{Dual, Map, Mask, Real};
@@ -178,8 +179,12 @@ macro_rules! ops {
             $(pub(super) const $name: Op = Op(&Code {
                 opcode: Opcode::$name,
                 arity: [$(stringify!($arg)),*].len(),
-                single: kernel::<f32, formulas::$name, { [$(stringify!($arg)),*].len() }>,
-                double: kernel::<f64, formulas::$name, { [$(stringify!($arg)),*].len() }>,
+                single: const {
+                    functions::kernel(Opcode::$name, kernel::<f32, formulas::$name, { [$(stringify!($arg)),*].len() }>)
+                },
+                double: const {
+                    functions::kernel(Opcode::$name, kernel::<f64, formulas::$name, { [$(stringify!($arg)),*].len() }>)
+                },
                 number: number::<formulas::$name, { [$(stringify!($arg)),*].len() }>,
                 tangent: result::<Dual<Row, 1>, formulas::$name, { [$(stringify!($arg)),*].len() }>,
                 slopes: result::<Dual<Row, OPERANDS>, formulas::$name, { [$(stringify!($arg)),*].len() }>,

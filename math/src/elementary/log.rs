@@ -1,6 +1,6 @@
 //! Logarithms.
 
-use super::{Format, Level, power_of_two};
+use super::{Format, Level, exp, fma, power_of_two};
 use crate::lane::Bits;
 
 /// n and m of a positive normal x = 2^n m, with m from the root of 1/2 to that of 2.
@@ -42,4 +42,24 @@ fn plus<L: Level, T: Format>(x: T, correction: T) -> T {
     let result = T::select(x.less(T::INFINITY), result, x);
     let result = T::select(x.less(zero), T::NAN, result);
     T::select(x.same(zero), -T::INFINITY, result)
+}
+
+/// ln(1 + x) for an x from 0 to 1, without the care for others.
+#[inline(always)]
+fn ln_1p_of_unit<L: Level, T: Format>(x: T) -> T {
+    // ln(1 + x) = 2 atanh(s) = 2 s + s rest, where 2 s = x - s x.
+    let s = x / (T::of(2.0) + x);
+    let z = s * s;
+    let rest = z * T::atanh_series::<L>(z);
+    fma::<L, T>(-s, x - rest, x)
+}
+
+/// ln(e^a + e^b) = max(a, b) + ln(1 + e^-|a - b|).
+#[inline(always)]
+pub fn log_add_exp<L: Level, T: Format>(a: T, b: T) -> T {
+    let larger = T::select(b.less(a), a, b);
+    let sum = larger + ln_1p_of_unit::<L, T>(exp::<L, T>(-(a - b).magnitude()));
+    // The difference of two infinities is NaN, and the logarithm of their sum the larger one.
+    let [high, low] = T::LN_2_PARTS;
+    T::select(a.same(b), larger + (high + low), sum)
 }

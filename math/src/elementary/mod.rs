@@ -8,7 +8,7 @@ mod exp;
 mod log;
 
 pub use exp::{exp, exp_parts, expm1, logistic, tanh};
-pub use log::{ln, ln_1p, split};
+pub use log::{ln, ln_1p, log_add_exp, split};
 
 use super::lane::{Bits, Lane};
 use super::level::Level;
@@ -52,6 +52,8 @@ pub trait Format: Lane {
     /// n ln 2 + ln(1 + f) for 1 + f between the root of 1/2 and that of 2, and a correction to add before the largest
     /// part.
     fn ln_parts<L: Level>(n: Self, f: Self, correction: Self) -> Self;
+    /// (2 atanh(s) / s - 2) / s^2 in s^2, for an s of at most 1/3.
+    fn atanh_series<L: Level>(z: Self) -> Self;
 }
 
 /// Sine, cosine and tangent.

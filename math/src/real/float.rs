@@ -1,7 +1,8 @@
 //! The formats in which elements are computed.
 
-use crate::elementary::Angles;
+use crate::elementary::{Angles, Format};
 use crate::level::Level;
+use crate::pair::{Four, Pair};
 use crate::{double, single, special};
 
 /// A format in which elements are computed: `f32` or `f64`.
@@ -12,6 +13,13 @@ pub trait Float: Angles + Default + Send + Sync + 'static {
     /// Bits as wide as a number, in which loops collect outcomes.
     type Flags: Copy + Default + PartialEq + std::fmt::Debug + std::ops::BitOr<Output = Self::Flags>;
 
+    /// Four numbers, whose operations take turns.
+    type Four: Format;
+
+    /// Four numbers at once.
+    fn four(numbers: [Self; 4]) -> Self::Four;
+    /// These numbers.
+    fn of_four(four: Self::Four) -> [Self; 4];
     /// All bits, or none.
     fn flags(is_set: bool) -> Self::Flags;
     /// The nearest number.
@@ -22,6 +30,8 @@ pub trait Float: Angles + Default + Send + Sync + 'static {
     fn erf<L: Level>(self) -> Self;
     /// 1 - erf(x).
     fn erfc<L: Level>(self) -> Self;
+    /// The same of four numbers.
+    fn four_erfc<L: Level>(x: Self::Four) -> Self::Four;
     /// The angle of the point (x, self).
     fn atan2<L: Level>(self, x: Self) -> Self;
     /// Whether [`power`](Float::power) can be used.
@@ -52,7 +62,16 @@ macro_rules! float {
             const NAME: &'static str = stringify!($float);
 
             type Flags = $flags;
+            type Four = Four<$float>;
 
+            #[inline(always)]
+            fn four([a, b, c, d]: [$float; 4]) -> Four<$float> {
+                Pair(Pair(a, b), Pair(c, d))
+            }
+            #[inline(always)]
+            fn of_four(Pair(Pair(a, b), Pair(c, d)): Four<$float>) -> [$float; 4] {
+                [a, b, c, d]
+            }
             #[inline(always)]
             fn flags(is_set: bool) -> $flags {
                 if is_set { $flags::MAX } else { 0 }
@@ -72,6 +91,10 @@ macro_rules! float {
             #[inline(always)]
             fn erfc<L: Level>(self) -> $float {
                 $kernels::erfc::<L, $float>(self)
+            }
+            #[inline(always)]
+            fn four_erfc<L: Level>(x: Four<$float>) -> Four<$float> {
+                $kernels::erfc::<L, Four<$float>>(x)
             }
             #[inline(always)]
             fn floor<L: Level>(self) -> $float {

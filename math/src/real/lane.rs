@@ -5,7 +5,6 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::float::Float;
 use super::operators::operators;
-use super::scalar::log_add_exp;
 use super::{Real, unrolled};
 use crate::level::Level;
 use crate::{elementary, special};
@@ -134,7 +133,11 @@ impl<F: Float, L: Level> Real for SimdLane<F, L> {
     }
     #[inline(always)]
     fn log_add_exp(self, other: impl Into<Self>) -> Self {
-        log_add_exp(self, other.into())
+        self.with(
+            other.into(),
+            #[inline(always)]
+            |a, b| elementary::log_add_exp::<L, F>(a, b),
+        )
     }
     #[inline(always)]
     fn atan2(self, x: impl Into<Self>) -> Self {

@@ -24,6 +24,19 @@ impl Format for f32 {
     fn ln_parts<L: Level>(n: f32, f: f32, correction: f32) -> f32 {
         ln_parts::<L, f32>(n, f, correction)
     }
+    #[inline(always)]
+    fn atanh_series<L: Level>(z: f32) -> f32 {
+        atanh_series::<L, f32>(z)
+    }
+}
+
+/// See [`Format::atanh_series`]; 7.3e-9.
+#[inline(always)]
+pub fn atanh_series<L: Level, T: Format>(z: T) -> T {
+    polynomial::<L, T, 5>(
+        z,
+        [0.666_666_673_205, 0.399_997_063_319, 0.285_923_579_943, 0.217_065_758_009, 0.232_243_292_24],
+    )
 }
 
 /// See [`Format::exp_series`]; 6.5e-8, of e^r below 7.9e-9.

@@ -349,6 +349,9 @@ macro_rules! traced {
                 fn ln_parts<L: Level>(n: Self, f: Self, correction: Self) -> Self {
                     $series::ln_parts::<L, Self>(n, f, correction)
                 }
+                fn atanh_series<L: Level>(z: Self) -> Self {
+                    $series::atanh_series::<L, Self>(z)
+                }
             }
         };
     };
