@@ -432,7 +432,10 @@ impl<'a> Emitter<'a> {
         let result = match op {
             Op::Constant(_) | Op::Pair(_) | Op::Splat { .. } => return,
             Op::Load { array, width } => self.load(*array, *width),
-            Op::Pick(array, [index]) => self.pick(*array, *index),
+            Op::Pick(array, [index]) => {
+                let base = self.address(*array);
+                self.pick(base, *index)
+            }
             Op::Unary(Unary::ToHalf, [a]) => self.half_of(*a),
             Op::Unary(Unary::OfHalf, [a]) => self.float_of_half(*a),
             Op::Unary(Unary::RoundToHalf, [a]) => self.rounded_to_half(*a),
@@ -485,6 +488,10 @@ impl<'a> Emitter<'a> {
             Op::Insert([a, b], lane) => self.insert(*a, *b, *lane),
             Op::Read(place, _) => self.read(*place, None),
             Op::ReadAt(place, [index], _) => self.read(*place, Some(*index)),
+            Op::PickAt(slot, [index], _) => {
+                let base = self.address_of(*slot);
+                self.pick(base, *index)
+            }
             Op::Write(place, [a]) => return self.write(*place, *a, None),
             Op::WriteAt(place, [a, index]) => return self.write(*place, *a, Some(*index)),
             Op::Rotate(slots) => return self.rotate(*slots),

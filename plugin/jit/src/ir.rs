@@ -203,6 +203,8 @@ pub(crate) enum Op {
     Read(Place, u32),
     /// The same, so many bytes farther as the value's first lane says.
     ReadAt(Place, [Value; 1], u32),
+    /// The words of a slot's array at indices from its first element, which are all inside, after so many writes to it.
+    PickAt(u16, [Value; 1], u32),
     /// Writes the low bits of a value. No operation reads the result of this and those that follow.
     Write(Place, [Value; 1]),
     /// Writes the low bits of the first value, so many bytes farther as the second one's first lane says.
@@ -228,7 +230,8 @@ impl Op {
             Op::Call(_, args) => args,
             Op::Guarded(_, args) => args,
             Op::Unary(_, args) | Op::Shift(_, args, _) | Op::Broadcast(args) | Op::Extract(args, _) => args,
-            Op::ReadAt(_, args, _) | Op::Write(_, args) | Op::Decide(args) | Op::Pick(_, args) => args,
+            Op::ReadAt(_, args, _) | Op::Write(_, args) | Op::Decide(args) => args,
+            Op::Pick(_, args) | Op::PickAt(_, args, _) => args,
             Op::Binary(_, args) | Op::Compare(_, args) | Op::Insert(args, _) | Op::WriteAt(_, args) => args,
             Op::Fused(args) | Op::Select(args) => args,
         }
@@ -253,6 +256,7 @@ impl Op {
             Op::Extract(args, lane) => Op::Extract(args.map(at), lane),
             Op::Insert(args, lane) => Op::Insert(args.map(at), lane),
             Op::ReadAt(place, args, version) => Op::ReadAt(place, args.map(at), version),
+            Op::PickAt(slot, args, version) => Op::PickAt(slot, args.map(at), version),
             Op::Write(place, args) => Op::Write(place, args.map(at)),
             Op::WriteAt(place, args) => Op::WriteAt(place, args.map(at)),
             Op::Decide(args) => Op::Decide(args.map(at)),
@@ -696,6 +700,12 @@ impl Builder {
             None => Op::Read(place, version),
             Some(index) => Op::ReadAt(place, [index], version),
         })
+    }
+
+    /// The words of a slot's array at indices from its first element, all of which are inside, also those in the lanes
+    /// up to the end of the vector; `version` is the number of writes to the slot so far.
+    pub fn pick_at(&self, slot: u16, index: Value, version: u32) -> Value {
+        self.push(Op::PickAt(slot, [index], version))
     }
 
     /// Adds an operation that is not for its value.

@@ -94,6 +94,7 @@ fn text(program: &Program, op: &Op) -> String {
         Op::Insert(_, lane) => format!("insert {args}, lane {lane}"),
         Op::Read(place, _) => format!("read {}", of_place(*place)),
         Op::ReadAt(place, ..) => format!("read {} + {args}", of_place(*place)),
+        Op::PickAt(slot, ..) => format!("pick of slot {slot} at {args}"),
         Op::Write(place, [value]) => format!("{} = {}", of_place(*place), list(&[*value])),
         Op::WriteAt(place, [value, index]) => {
             format!("{} + {} = {}", of_place(*place), list(&[*index]), list(&[*value]))

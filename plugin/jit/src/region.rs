@@ -115,6 +115,7 @@ impl Block {
     fn slots_read(&self) -> impl Iterator<Item = u16> + '_ {
         self.program.ops.iter().filter_map(|op| match op {
             Op::Read(place, _) | Op::ReadAt(place, ..) => Some(place.slot),
+            Op::PickAt(slot, ..) => Some(*slot),
             _ => None,
         })
     }

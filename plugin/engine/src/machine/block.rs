@@ -355,6 +355,37 @@ impl<'a> Block<'a> {
         pairs.try_for_each(|(slice, places)| self.move_all((from, slice.start), (to, None), places))
     }
 
+    /// Gathers `count` words of a slot by one index each, as many at a time as a vector has. The indices, of type
+    /// `element`, lie side by side, and are moved into the range from 0 to `last`. `None`, and no write, if there are
+    /// too many, or they have a type that lanes do not have.
+    pub(crate) fn pick(
+        &mut self,
+        (from, last): (Slot, i64),
+        (indices, element): (Slot, ElementType),
+        to: Slot,
+        count: usize,
+    ) -> Option<()> {
+        let vectors: SmallVec<[(usize, u8); 8]> = self.vectors(count).take(MOST_VECTORS + 1).collect();
+        let word = |first: usize| first * Width::Word.bytes();
+        let can_access = |&(first, lanes): &(usize, u8)| {
+            self.can_access(indices, word(first), lanes, Width::Word, false)
+                && self.can_access(to, word(first), lanes, Width::Word, true)
+        };
+        let is_known = matches!(element, ElementType::S32 | ElementType::U32) && i32::try_from(last).is_ok();
+        if vectors.len() > MOST_VECTORS || !is_known || !vectors.iter().all(can_access) {
+            return None;
+        }
+        let narrow = u16::try_from(from).ok()?;
+        for (first, lanes) in vectors {
+            let index = self.read(indices, word(first), lanes, Width::Word)?;
+            self.lanes.set_lanes(lanes);
+            let index = self.clamped(index, last, element)?;
+            let picked = self.lanes.pick_at(narrow, index, self.version(from));
+            self.write(to, word(first), lanes, Width::Word, picked)?;
+        }
+        Some(())
+    }
+
     /// Copies bytes between slots; `from_start` and `to_start` are added to the distances. `None`, and no write, if
     /// there are too many.
     pub(crate) fn copy(

@@ -10,6 +10,7 @@ mod dynamic;
 mod environment;
 mod flat;
 mod fold;
+mod gathers;
 mod legacy_call;
 mod loops;
 mod manual_computation;

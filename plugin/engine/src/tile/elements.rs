@@ -20,7 +20,7 @@ pub(super) struct Elements(Builder);
 /// The most elements for which values are kept, and the most vectors of all values that a block computes: more of them
 /// take so long that the start of a kernel no longer counts.
 pub(crate) const MOST_ELEMENTS: usize = 1024;
-const MOST_VECTORS: usize = 512;
+const MOST_VECTORS: usize = 1024;
 
 impl Elements {
     /// The program of `builder`; `None` if it has too many elements, rows, or functions that cannot be generated.

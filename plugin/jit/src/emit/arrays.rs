@@ -19,10 +19,10 @@ impl Emitter<'_> {
         result
     }
 
-    /// Words at indices: all lanes have one inside of the array, also those beyond the elements of a vector in part.
-    pub(super) fn pick(&mut self, array: u16, index: Value) -> Registers {
+    /// Words at indices from an address: all lanes have one inside of the array, also those beyond the elements of a
+    /// vector in part.
+    pub(super) fn pick(&mut self, base: u8, index: Value) -> Registers {
         let indices = self.registers(index);
-        let base = self.address(array);
         let result = self.take_all();
         let mask = (self.isa == Isa::Avx2).then(|| self.take());
         for (&register, &index) in result.iter().zip(&indices).take(self.vectors) {

@@ -170,7 +170,7 @@ impl Emitter<'_> {
     }
 
     /// The register with the address of a slot.
-    fn address_of(&mut self, slot: u16) -> u8 {
+    pub(super) fn address_of(&mut self, slot: u16) -> u8 {
         if let Some(index) = self.addresses.slots.iter().position(|&held| held == Some(slot)) {
             return ADDRESSES[index];
         }

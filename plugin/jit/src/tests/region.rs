@@ -46,6 +46,13 @@ impl Machine {
                 }
                 Op::Read(place, _) => self.read(place, 0),
                 Op::ReadAt(place, ..) => self.read(place, first(0)),
+                Op::PickAt(slot, ..) => {
+                    let array = &self.arrays[self.slots[usize::from(slot)]].0;
+                    arg(0).map(|index| {
+                        let at = 4 * index? as usize;
+                        Some(u32::from_le_bytes(array[at..at + 4].try_into().expect("they are four bytes")))
+                    })
+                }
                 Op::Write(place, _) => self.write(place, 0, arg(0)),
                 Op::WriteAt(place, _) => self.write(place, first(1), arg(0)),
                 Op::Rotate(list) => {
@@ -221,7 +228,7 @@ fn operations(builder: &Builder, random: &mut Random, isa: Isa, lanes: u8, slots
     for _ in 0..3 + random.below(40) {
         let pick = |random: &mut Random| random.pick(&values);
         version += 1;
-        let value = match random.below(15) {
+        let value = match random.below(16) {
             0..3 => {
                 let from = slot(random);
                 builder.read(place(random, isa, from, lanes, false), None, version)
@@ -237,6 +244,11 @@ fn operations(builder: &Builder, random: &mut Random, isa: Isa, lanes: u8, slots
                 let from = slot(random);
                 let place = Place { offset: 4, is_exact: true, width: Width::Word, slot: from, lanes };
                 builder.read(place, Some(index), version)
+            }
+            15 => {
+                // Indices in bounds in all lanes, by what an array holds.
+                let index = builder.binary(Binary::And, pick(random), builder.constant(15));
+                builder.pick_at(slot(random), index, version)
             }
             4 => {
                 let one = pick(random);

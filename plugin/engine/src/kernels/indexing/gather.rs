@@ -3,6 +3,7 @@
 use bytemuck::Pod;
 use oxcall::Error;
 use oxcall_hlo::{ElementType, Func, GatherDims, Op};
+use oxcall_jit::Width;
 
 use super::starts::{BLOCK, IndexDims, MOST_STARTS, OutOfBounds, Starts};
 use crate::by_width;
@@ -163,10 +164,15 @@ impl Kernel for Gather {
     }
 
     fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
-        if self.count == 0 || self.starts.count() > MOST_STARTS || !block.fits(self.count) {
+        let width = self.element.byte_width();
+        if self.count == 0 || !block.fits(self.count) {
             return None;
         }
-        let width = self.element.byte_width();
+        if self.starts.count() > MOST_STARTS {
+            let is_single = self.starts.count() == self.count && width == Width::Word.bytes();
+            let (element, last) = self.starts.line().filter(|_| is_single)?;
+            return block.pick((inputs[0], last), (inputs[1], element), outputs[0], self.count);
+        }
         let slices = self.starts.for_code(inputs[1], width).enumerate().map(|(index, (batching, components))| {
             let start = block.start(components.into_iter())?;
             let copy = |copy: Copy| Copy { from: copy.from + batching, ..copy };

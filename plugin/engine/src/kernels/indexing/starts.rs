@@ -115,6 +115,15 @@ impl Starts {
         self.count
     }
 
+    /// For machine code, the type of the indices and the largest one in bounds, if each index vector is one number,
+    /// they lie side by side, and they count elements.
+    pub(super) fn line(&self) -> Option<(ElementType, i64)> {
+        match (&self.vectors[..], &self.components[..]) {
+            ([Loop { strides: [1, 0], .. }], &[Component { limit, stride: 1, .. }]) => Some((self.element, limit)),
+            _ => None,
+        }
+    }
+
     /// For machine code, the components of each index vector, which are in `slot`, and the distance in bytes to which
     /// batching dimensions lead; elements have `width` bytes.
     pub(super) fn for_code(&self, slot: Slot, width: usize) -> impl Iterator<Item = (usize, SmallVec<[Start; 2]>)> {
