@@ -20,6 +20,7 @@ mod pointwise;
 mod products;
 mod random;
 mod rowwise;
+mod stacked;
 mod straight;
 
 use std::sync::Arc;

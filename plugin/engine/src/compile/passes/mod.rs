@@ -22,9 +22,11 @@ mod scan;
 mod short;
 mod simplify;
 mod split;
+mod stacked;
 mod taps;
 #[cfg(test)]
 mod tests;
+mod trips;
 mod tuples;
 mod unroll;
 
@@ -113,6 +115,11 @@ pub(crate) fn run_with(
     // After unrolling: a short loop that is gone needs no hoisting.
     if hoist::hoist(&mut module)? {
         observer.after("hoist", &module)?;
+        shrink(&mut module, evaluate, &mut observer)?;
+    }
+    // After weights have left loops, and with them what is computed of them alone.
+    if stacked::products(&mut module)? {
+        observer.after("stacked", &module)?;
         shrink(&mut module, evaluate, &mut observer)?;
     }
     // After constants have left loops. What is before an inner loop then leaves the outer one.

@@ -2,9 +2,10 @@
 //! straight-line element-wise ops become one kernel. JAX's Threefry is five iterations over all random numbers.
 
 use oxcall::Error;
-use oxcall_hlo::{BinaryOp, ComparisonDirection, ElementType, Module, Op, OpKind, Region, TensorType, ValueId};
+use oxcall_hlo::{Module, Op, OpKind, TensorType, ValueId};
 
 use super::ir::{Mapping, Rewrite, Rewriter, clone_op, count_ops, is_elementwise, rewrite};
+use super::trips;
 
 /// The largest number of iterations that are unrolled.
 const MOST_ITERATIONS: i64 = 8;
@@ -30,7 +31,7 @@ pub(super) fn unroll(module: &mut Module) -> Result<bool, Error> {
 
 /// The number of iterations of a loop, if it is worth unrolling.
 fn iterations(rewriter: &Rewriter<'_>, op: &Op) -> Option<i64> {
-    let [cond, body] = &op.regions[..] else { return None };
+    let [_, body] = &op.regions[..] else { return None };
     let tensors = op.operands.iter().map(|&operand| rewriter.ty(operand).tensor());
     let bytes = tensors.map(|ty| ty.map(TensorType::byte_size)).sum::<Option<usize>>()?;
     let is_fusable = |op: &Op| {
@@ -47,44 +48,9 @@ fn iterations(rewriter: &Rewriter<'_>, op: &Op) -> Option<i64> {
     if bytes < WORTH_UNROLLING || !body.ops.iter().all(is_fusable) {
         return None;
     }
-    // `counter < end`, where the counter grows by a constant.
-    let compare = defining(cond, cond.results[0])?;
-    let OpKind::Compare(ComparisonDirection::Lt, _) = compare.kind else { return None };
-    let counter = cond.params.iter().position(|&param| param == compare.operands[0])?;
-    let start = number(rewriter, None, op.operands[counter])?;
-    let end = number(rewriter, Some(cond), compare.operands[1])?;
-    let next = defining(body, body.results[counter])?;
-    let param = body.params[counter];
-    let step = match (&next.kind, &next.operands[..]) {
-        (OpKind::Binary(BinaryOp::Add), &[x, step]) if x == param => number(rewriter, Some(body), step)?,
-        (OpKind::Binary(BinaryOp::Add), &[step, x]) if x == param => number(rewriter, Some(body), step)?,
-        _ => return None,
-    };
-    let distance = end.checked_sub(start).filter(|&distance| distance > 0 && step > 0)?;
-    let count = (distance - 1) / step + 1;
+    let count = trips::count(rewriter, op)?;
     let is_short = count <= MOST_ITERATIONS && count_ops(body) * count as usize <= MOST_OPS;
     is_short.then_some(count)
-}
-
-/// The op of `region` that defines `value`.
-fn defining(region: &Region, value: ValueId) -> Option<&Op> {
-    region.ops.iter().find(|op| op.results.contains(&value))
-}
-
-/// The number in `value`, if it is a signed integer constant in `region` or outside.
-fn number(rewriter: &Rewriter<'_>, region: Option<&Region>, value: ValueId) -> Option<i64> {
-    let inside = region.and_then(|region| defining(region, value));
-    let literal = match inside.map(|op| &op.kind) {
-        Some(OpKind::Constant(literal)) => literal,
-        Some(_) => return None,
-        None => rewriter.literal(value)?,
-    };
-    let bytes = literal.element(0);
-    match literal.ty().element {
-        ElementType::S32 => Some(i32::from_le_bytes(bytes.try_into().ok()?).into()),
-        ElementType::S64 => Some(i64::from_le_bytes(bytes.try_into().ok()?)),
-        _ => None,
-    }
 }
 
 /// Puts the iterations of a loop before it. Returns the values that replace its results.

@@ -14,6 +14,7 @@ mod scan;
 mod short;
 mod simplify;
 mod split;
+mod stacked;
 mod tuples;
 mod unroll;
 
