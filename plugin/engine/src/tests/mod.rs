@@ -19,6 +19,7 @@ mod picks;
 mod pointwise;
 mod products;
 mod random;
+mod reductions;
 mod rowwise;
 mod stacked;
 mod straight;

@@ -162,6 +162,13 @@ impl Reduction {
         }
     }
 
+    /// The number of parts in which [`for_chains`](Reduction::for_chains) gives the elements of a piece.
+    fn chains(&self, piece: &Piece) -> usize {
+        let (rows, columns) = (piece.rows.len(), self.slabs.columns);
+        let is_whole = piece.columns == (0..columns);
+        if is_whole { (rows * columns).div_ceil(CHAIN * self.split.width) } else { rows.div_ceil(CHAIN) }
+    }
+
     /// The elements of a piece: neighbours, in parts of at most [`CHAIN`] rows of accumulators.
     fn for_chains(&self, piece: &Piece, mut work: impl FnMut(&mut dyn Iterator<Item = Range<usize>>)) {
         let Slabs { rows, columns, .. } = self.slabs;
@@ -185,8 +192,9 @@ impl Reduction {
     fn run_piece(&self, cx: Context<'_>, piece: &Piece, buffers: Buffers<'_>, found: &mut [Word]) -> Result<(), Error> {
         let Split { strip, width, .. } = self.split;
         let count = self.accumulators.len();
-        let len = piece.rows.len() * piece.columns.len();
-        let levels = (len / (CHAIN * width)).max(1).ilog2() as usize + 2;
+        let chains = self.chains(piece);
+        // One has nothing to join.
+        let levels = if chains > 1 { chains.ilog2() as usize + 1 } else { 0 };
         let mut memory = cx.scratch::<Word>(width * count * (1 + levels))?;
         let (sums, joined) = memory.split_at_mut(width * count);
         let mut joined = Joined::new(&self.accumulators, width, joined);
@@ -196,9 +204,13 @@ impl Reduction {
                 each.map(|(words, accumulator)| Sums { accumulator, bytes: accumulator.bytes(words) }).collect();
             each.iter_mut().for_each(|sums| sums.accumulator.fill(sums.bytes, sums.accumulator.fold.identity));
             self.program.accumulate(ranges, &mut each, width, buffers);
-            joined.push(sums);
+            if chains > 1 {
+                joined.push(sums);
+            }
         });
-        joined.finish(sums);
+        if chains > 1 {
+            joined.finish(sums);
+        }
         let columns = piece.columns.len();
         let each = sums.chunks_exact_mut(width).zip(&self.accumulators).zip(found.chunks_exact_mut(strip));
         for ((sums, accumulator), found) in each {
