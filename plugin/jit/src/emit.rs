@@ -49,26 +49,40 @@ const LOAD: Code = code(0, 1, 0x10);
 const STORE: Code = code(0, 1, 0x11);
 const MOVE: Code = code(0, 1, 0x28);
 const BROADCAST: Code = code(1, 2, 0x18);
+
 /// The code of a program; `None` if it needs too much of the stack. It takes any number of elements if that is asked
 /// for and possible.
 pub(crate) fn emit(program: &Program, isa: Isa, counts: Counts) -> Option<Emitted> {
+    let program = &program.scheduled();
     let takes_any_count = counts == Counts::Any && tail::takes_any_count(program, isa);
     let lifetimes = Lifetimes::new(program);
-    let (vectors, spare) = lifetimes.vectors(program, isa);
+    // As many vectors as the stack has room for.
+    let mut numbers = lifetimes.vectors(program, isa);
+    numbers.find_map(|vectors| emit_vectors(program, &lifetimes, isa, vectors, takes_any_count))
+}
+
+/// The code that computes so many vectors in a turn.
+fn emit_vectors(
+    program: &Program,
+    lifetimes: &Lifetimes,
+    isa: Isa,
+    vectors: usize,
+    takes_any_count: bool,
+) -> Option<Emitted> {
     let stores = program.stores.iter().fold(vec![Vec::new(); program.ops.len()], |mut stores, store| {
         stores[store.value.index()].push(*store);
         stores
     });
-    let mut emitter = Emitter::new(program, &lifetimes, isa, vectors);
+    let mut emitter = Emitter::new(program, lifetimes, isa, vectors);
     emitter.assembler.add_general(general::SP, -STACK);
     let row = takes_any_count.then(|| emitter.start_rows());
     emitter.load_addresses();
-    emitter.pin(spare);
+    emitter.pin(lifetimes.spare(program, isa, vectors));
     emitter.main_loop(&stores, takes_any_count);
     let mut stack = emitter.slot_count * emitter.slot_bytes();
     if let Some(row) = row {
         let (assembler, spare) = (emitter.assembler, lifetimes.spare(program, isa, 1));
-        emitter = Emitter { assembler, ..Emitter::new(program, &lifetimes, isa, 1) };
+        emitter = Emitter { assembler, ..Emitter::new(program, lifetimes, isa, 1) };
         emitter.assembler.mark(|| "tail".to_owned());
         emitter.tail(&stores, spare);
         emitter.assembler.mark(|| "next row".to_owned());

@@ -238,7 +238,7 @@ impl Op {
     }
 
     /// The same operation on the values that `at` gives for its arguments.
-    fn map(self, at: impl Fn(Value) -> Value) -> Op {
+    pub(crate) fn map(self, at: impl Fn(Value) -> Value) -> Op {
         match self {
             Op::Load { .. } | Op::Splat { .. } | Op::Constant(_) | Op::Pair(_) => self,
             Op::Pick(array, args) => Op::Pick(array, args.map(at)),

@@ -32,6 +32,7 @@ mod listing;
 mod pages;
 mod region;
 mod registers;
+mod schedule;
 #[cfg(test)]
 mod tests;
 mod wide;

@@ -51,6 +51,11 @@ impl Sources {
         self.of.retain(|_| used.next().is_none_or(|&used| used));
     }
 
+    /// The sources of the operations in another order.
+    pub(crate) fn in_order(&self, order: &[usize]) -> Sources {
+        Sources { names: self.names.clone(), of: order.iter().map(|&op| self.of[op]).collect() }
+    }
+
     fn name(&self, index: usize) -> Option<&str> {
         let last = self.of[index].checked_sub(1)?;
         Some(&self.names[last as usize])

@@ -70,13 +70,17 @@ impl Lifetimes {
         most
     }
 
-    /// The number of vectors of each value in one turn, and the number of registers that are left for constants.
-    /// Several vectors hide the latency of operations; registers that overflow cost more than they gain.
-    pub(crate) fn vectors(&self, program: &Program, isa: Isa) -> (usize, usize) {
-        let pressure = self.pressure(program, &[]);
-        let fits = |vectors: &usize| vectors * pressure <= available(isa);
-        let vectors = [MOST_VECTORS, 2].into_iter().find(fits).unwrap_or(1);
-        (vectors, self.spare(program, isa, vectors))
+    /// The numbers of vectors of each value that one turn may take, best first. Several hide the latency of operations.
+    ///
+    /// With AVX2 that is as many as every operation has registers for: values that move to the stack cost less than
+    /// waiting for a chain of operations, beyond which such processors do not look far. With AVX-512 all values fit the
+    /// registers.
+    pub(crate) fn vectors(&self, program: &Program, isa: Isa) -> impl Iterator<Item = usize> + use<> {
+        let (needed, registers) = match isa {
+            Isa::Avx2 => (program.ops.iter().map(|op| op.args().len() + 1).max().unwrap_or(1), isa.registers().into()),
+            Isa::Avx512 => (self.pressure(program, &[]), available(isa)),
+        };
+        [MOST_VECTORS, 2, 1].into_iter().filter(move |vectors| *vectors == 1 || vectors * needed <= registers)
     }
 
     /// The number of registers that are left for constants.

@@ -4,6 +4,7 @@ mod listing;
 mod picks;
 mod program;
 mod region;
+mod schedule;
 mod wide;
 
 use self::program::program;

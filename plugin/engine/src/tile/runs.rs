@@ -10,6 +10,9 @@ use super::build::{Builder, Definition, Value};
 use super::chain::{BLOCK_BYTES, Code};
 use super::generated;
 
+/// The estimated operations from which on a single function is generated code.
+const LONG: f32 = 10.0;
+
 /// A function that a chain can compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Simple {
@@ -106,6 +109,12 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// Whether a value is a function of many operations. Its loop waits for each of them, where generated code
+    /// computes several vectors at once.
+    fn is_long(&self, value: Value) -> bool {
+        matches!(self.builder.values[value].0, Definition::Apply { function, .. } if function.flops >= LONG)
+    }
+
     /// Whether a value is elements of an operand by index.
     fn picks(&self, value: Value) -> bool {
         matches!(self.builder.values[value].0, Definition::Pick { .. })
@@ -145,8 +154,8 @@ impl Runs {
         let mut of = vec![None; count];
         let (mut run, mut members): (usize, Vec<Value>) = (0, Vec::new());
         let mut close = |members: &mut Vec<Value>| {
-            // The loop of a single function is vector code already.
-            if members.len() > 1 || members.iter().any(|&value| facts.picks(value)) {
+            // The loop of a single short function is as fast.
+            if members.len() > 1 || members.iter().any(|&value| facts.picks(value) || facts.is_long(value)) {
                 members.iter().for_each(|&value| of[value] = Some(run));
                 run += 1;
             }
