@@ -3,7 +3,7 @@
 /// From this size on, at least one huge page lies within a result, wherever it begins.
 const LARGE: usize = 4 << 20;
 
-/// Asks the system for huge pages where the memory of results has no pages yet.
+/// Asks the system to map results by huge pages, where they are not mapped yet.
 pub(crate) fn prefer_huge<T>(results: &[&mut [T]]) {
     results.iter().filter(|result| size_of_val(&***result) >= LARGE).for_each(|result| advise(result));
 }

@@ -80,7 +80,7 @@ fn sum<F: Float, L: Level>(block: &[F], _: &[F]) -> f64 {
     )
 }
 
-/// The sum of the products of the elements of two blocks, each of which is rounded.
+/// Multiplies two blocks element by element, rounds each product, and adds them up.
 fn sum_of_products<F: Float, L: Level>(block: &[F], other: &[F]) -> f64 {
     total::<F, L, 2>(
         [block, other],

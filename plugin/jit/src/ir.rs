@@ -283,6 +283,11 @@ impl Op {
         matches!(self, Unary(..) | Shift(..) | Binary(..) | Fused(_) | Compare(..) | Select(_))
     }
 
+    /// Whether it reads elements of an array, which may be stored later.
+    pub(crate) fn is_load(&self) -> bool {
+        matches!(self, Op::Load { .. } | Op::Pick(..))
+    }
+
     /// Whether it does something else than to compute a value.
     pub(crate) fn is_effect(&self) -> bool {
         matches!(self, Op::Write(..) | Op::WriteAt(..) | Op::Rotate(_) | Op::Decide(_) | Op::Invoke(_))
@@ -325,7 +330,7 @@ pub enum Counts {
 impl Program {
     /// Whether all loads come before all stores, so that an array that is loaded may be one that is stored.
     pub fn loads_before_it_stores(&self) -> bool {
-        let last = self.ops.iter().rposition(|op| matches!(op, Op::Load { .. } | Op::Pick(..)));
+        let last = self.ops.iter().rposition(Op::is_load);
         self.stores.iter().all(|store| last.is_none_or(|last| last <= store.value.index()))
     }
 

@@ -39,7 +39,8 @@ impl Program {
             lanes: order.iter().map(|&op| self.lanes[op]).collect(),
             stores: self.stores.iter().map(|store| Store { value: at(store.value), ..*store }).collect(),
             sources: self.sources.as_ref().map(|sources| sources.in_order(order)),
-            ..self.clone()
+            rotations: self.rotations.clone(),
+            callees: self.callees.clone(),
         }
     }
 }
@@ -51,7 +52,7 @@ struct Schedule<'a> {
     waits: Vec<usize>,
     /// The operations that wait for none.
     ready: Vec<usize>,
-    /// Whether a value is read by an operation that has a place, and has none itself.
+    /// Whether a placed operation reads a value that is not placed itself.
     is_live: Vec<bool>,
     is_stored: Vec<bool>,
     /// For each selection the comparison that only it reads, which stays just before it: they may be one instruction.
@@ -72,7 +73,7 @@ impl<'a> Schedule<'a> {
         let joined = joined.collect();
         let mut stores = 0;
         for (index, op) in program.ops.iter().enumerate().rev() {
-            if is_load(op) {
+            if op.is_load() {
                 waits[index] += stores;
             }
             stores += usize::from(is_stored[index]);
@@ -109,7 +110,7 @@ impl<'a> Schedule<'a> {
             self.placed_user(arg.index());
         }
         if self.is_stored[op] {
-            for load in (0..op).filter(|&load| is_load(&self.program.ops[load])) {
+            for load in (0..op).filter(|&load| self.program.ops[load].is_load()) {
                 self.placed_user(load);
             }
         }
@@ -136,11 +137,6 @@ fn compared(program: &Program, select: &Op) -> Option<usize> {
         _ => false,
     };
     is_comparison.then(|| mask.index())
-}
-
-/// Whether an operation reads an array whose elements may be stored later.
-fn is_load(op: &Op) -> bool {
-    matches!(op, Op::Load { .. } | Op::Pick(..))
 }
 
 /// The arguments of an operation, each once.

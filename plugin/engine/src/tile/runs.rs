@@ -109,8 +109,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether a value is a function of many operations. Its loop waits for each of them, where generated code
-    /// computes several vectors at once.
+    /// Whether a function of many operations gives a value. Generated code computes several vectors while a loop over
+    /// one of them waits.
     fn is_long(&self, value: Value) -> bool {
         matches!(self.builder.values[value].0, Definition::Apply { function, .. } if function.flops >= LONG)
     }
