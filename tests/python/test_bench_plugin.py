@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from bench.plugin import options, results
+from bench.plugin import markdown, options, results
 
 FILES = ["gallery.so", "ops.so", "docs/plugin", "scratch/plugin"]
 
@@ -56,10 +56,27 @@ def test_the_summary_is_of_the_programs_that_ran():
 
 def test_results_of_an_older_layout_are_measured_anew(tmp_path):
     page = tmp_path / "plugin.json"
-    nothing = {"conditions": {}, "call_ns": {}}
-    assert results.stored(page) == nothing
-    page.write_text('{"about": {}, "programs": []}')
-    assert results.stored(page) == nothing
+    assert results.stored(page) == {}
+    page.write_text('{"conditions": {"plain": {}}, "call_ns": {}}')
+    assert results.stored(page) == {}
+
+
+def measured(ratio, conditions=("plain",)):
+    about = {"jax": "0.10.2", "cpu": "a processor", "date": "2026-11-28"}
+    records = [{"name": name, "ratio": ratio, "cpu": ratio * 1e-6, "oxcall": 1e-6} for name in ("scan", "sort")]
+    found = {"everyday": {"about": about, "programs": records}}
+    return {"conditions": dict.fromkeys(conditions, found), "call_ns": {}}
+
+
+def test_the_page_has_figures_of_each_kind_of_vectors():
+    one, other = measured(2.0, ("plain", "load")), measured(0.5)
+    other["conditions"]["plain"]["everyday"]["programs"].append({"name": "pad", "error": "INTERNAL"})
+    lines = markdown.text("plugin", {"AVX-512": one, "AVX2": other}).splitlines()
+    heads = "AVX-512: XLA:CPU / plugin (us) | ratio | load | AVX2: XLA:CPU / plugin (us) | ratio |"
+    assert f"| program | {heads}" in lines
+    assert "| sort | 2.0 / 1.0 | 2.00 | 2.00 | 0.5 / 1.0 | 0.50 |" in lines
+    assert "| pad | AVX2 fails: INTERNAL | | | | |" in lines
+    assert any(line.startswith("| everyday | AVX2 | plain | 2 | 0.50 | 2 | 0.50, scan |") for line in lines)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import os
 import pathlib
 import statistics
 import sys
@@ -16,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy.linalg import lu_factor, solve_triangular
 
+from bench import machine
 from bench.plugin.program import Program
 from bench.plugin.sets import measure
 
@@ -67,7 +67,7 @@ def main() -> int:
         "# Linear algebra on the plugin",
         "",
         f"Written by `cargo xtask bench linalg` on {time.strftime('%Y-%m-%d', time.gmtime())}: JAX {jax.__version__}, "
-        f"{os.cpu_count()} cores, `float32`.",
+        f"{machine.about()}; `float32`.",
         "XLA:CPU's time by ours, and both in microseconds, as [the other programs](plugin.md): above 1, the plugin is",
         "faster. XLA:CPU calls LAPACK and BLAS; the plugin has `faer`. A column is the number of rows of a square",
         "matrix, or how many matrices of how many rows.",

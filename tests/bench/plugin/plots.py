@@ -21,14 +21,15 @@ class Panel(NamedTuple):
     title: str
     key: str
     target: float
+    records: list[Record]
 
 
-def write(path: pathlib.Path, records: list[Record], panels: list[Panel]) -> None:
+def write(path: pathlib.Path, panels: list[Panel]) -> None:
     """One panel beside the other, each sorted."""
-    count = max(len(results.ran(records, panel.key)) for panel in panels)
+    count = max(len(results.ran(panel.records, panel.key)) for panel in panels)
     figure, axes = charts.figure(1, len(panels), (8 * len(panels), 0.24 * count + 1.2))
     for axis, panel in zip(axes, panels, strict=True):
-        _draw(axis, results.ran(records, panel.key), panel)
+        _draw(axis, results.ran(panel.records, panel.key), panel)
     charts.save(figure, path)
 
 

@@ -1,4 +1,7 @@
-"""What was measured: for each condition and set the machine and the programs' records, kept beside the page."""
+"""What was measured: for each kind of vectors, condition and set the machine and the programs' records.
+
+It is kept beside the page.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ import pathlib
 import statistics
 from collections.abc import Iterable
 from typing import Any, NamedTuple
+
+from bench import machine
 
 Record = dict[str, Any]
 
@@ -22,9 +27,14 @@ class Summary(NamedTuple):
 
 
 def stored(path: pathlib.Path) -> dict[str, Any]:
-    """What earlier runs measured, or nothing."""
+    """What earlier runs measured on each kind of vectors, or nothing."""
     measured = json.loads(path.read_text()) if path.exists() else {}
-    return {"conditions": measured.get("conditions", {}), "call_ns": measured.get("call_ns", {})}
+    return {vectors: measured[vectors] for vectors in machine.VECTORS if vectors in measured}
+
+
+def nothing() -> dict[str, Any]:
+    """What is stored for one kind of vectors, before anything was measured."""
+    return {"conditions": {}, "call_ns": {}}
 
 
 def ran(records: Iterable[Record], key: str = "ratio") -> list[Record]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
-import pathlib
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import jax
 
 import oxcall
+from bench import machine
 from bench.plugin import agreement, algorithms, calls, compiling, everyday, options, programs, report, results, running
 from bench.plugin.program import Program
 
@@ -23,7 +22,8 @@ def run(chosen: argparse.Namespace) -> int:
     gallery = oxcall.load(chosen.gallery)
     record = options.is_record(chosen)
     page = chosen.page if record else chosen.scratch
-    measured = results.stored(page.with_suffix(".json")) if record else {"conditions": {}, "call_ns": {}}
+    stored = results.stored(page.with_suffix(".json")) if record else {}
+    measured = stored.setdefault(machine.vectors(), results.nothing())
     kept = measured["conditions"].setdefault(chosen.condition, {})
     for name in chosen.sets:
         found = [program for program in _programs(name, gallery) if _asked(program, chosen.names)]
@@ -35,7 +35,7 @@ def run(chosen: argparse.Namespace) -> int:
         print(f"one custom call: {call_ns['cpu']:.1f} ns on XLA:CPU, {call_ns['oxcall']:.1f} ns on the plugin")
     if not kept and not measured["call_ns"]:
         raise SystemExit(f"no program of {', '.join(chosen.sets)} has {' or '.join(chosen.names)} in its name")
-    report.write(page, measured)
+    report.write(page, stored)
     print(f"written: {page}.json, {page}.md, and a plot for each set")
     return int(any("error" in record for name in chosen.sets if name in kept for record in kept[name]["programs"]))
 
@@ -108,13 +108,5 @@ def _compiling(program: Program) -> dict[str, Any]:
 
 
 def _about() -> dict[str, Any]:
-    """The machine, with the widest vectors that it has, the version of JAX, and the date."""
-    cpuinfo = pathlib.Path("/proc/cpuinfo")
-    fields = dict(
-        line.split(":", 1) for line in cpuinfo.read_text().splitlines() if line.startswith(("model name", "flags"))
-    )
-    fields = {name.strip(): value.split() for name, value in fields.items()}
-    flags = fields.get("flags", [])
-    vectors = next((name for flag, name in (("avx512f", "AVX-512"), ("avx2", "AVX2")) if flag in flags), "no AVX2")
-    cpu = f"{' '.join(fields.get('model name', ['unknown CPU']))}, {os.cpu_count()} cores, {vectors}"
-    return {"jax": jax.__version__, "cpu": cpu, "date": time.strftime("%Y-%m-%d", time.gmtime())}
+    """The machine, the version of JAX, and the date."""
+    return {"jax": jax.__version__, "cpu": machine.about(), "date": time.strftime("%Y-%m-%d", time.gmtime())}

@@ -14,6 +14,7 @@ from typing import Any
 import jax
 
 import oxcall
+from bench import machine
 from bench.pointwise import on_jax, report
 
 
@@ -22,15 +23,17 @@ def main() -> None:
     library, about, output, *torch = sys.argv[1:]
     ops = oxcall.load(library)
     details = {**json.loads(about), "jax": jax.__version__}
-    measured: dict[str, Any] = {"about": details}
+    stem = pathlib.Path(output)
+    stored = report.stored(stem)
     if torch:
-        measured["torch"] = json.loads(torch[0])
+        measured: dict[str, Any] = {"about": details, "torch": json.loads(torch[0])}
         measured["jax"] = [_printed(record) for record in on_jax.records(ops)]
     else:
-        before = json.loads(pathlib.Path(output).with_suffix(".json").read_text())
-        measured = {key: before[key] for key in ("about", "torch", "jax")} | {"about of rows": details}
+        before = stored.get(machine.vectors(), {})
+        kept = {key: before[key] for key in ("about", "torch", "jax") if key in before}
+        measured = {"about": details} | kept | {"about of rows": details}
     measured["rows"] = [_printed(record) for record in on_jax.records_of_rows(ops)]
-    report.write(pathlib.Path(output), measured)
+    report.write(stem, stored | {machine.vectors(): measured})
 
 
 def _printed(record: dict[str, Any]) -> dict[str, Any]:
