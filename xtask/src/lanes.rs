@@ -33,7 +33,7 @@ fn in_turn(commands: Vec<Command>, run: impl Fn(&mut Command) -> Result<()>) -> 
 /// [`shell::run`] with a file in place of the terminal.
 fn write(command: &mut Command, mut log: &File) -> Result<()> {
     let line = shell::line(command);
-    writeln!(log, "$ {line}").context(&line)?;
+    writeln!(log, "{}", shell::announcement(command)).context(&line)?;
     let copy = || log.try_clone().context(&line);
     command.stdin(Stdio::null()).stdout(copy()?).stderr(copy()?);
     shell::finished(command)

@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+use std::time::Instant;
 
 use crate::workspace;
 
@@ -71,9 +73,17 @@ pub(crate) fn line(command: &Command) -> String {
     words.join(" ")
 }
 
+/// When the first command started.
+static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// The command line, after the time that this program has run: the log of a long run says what took how long.
+pub(crate) fn announcement(command: &Command) -> String {
+    format!("[{:4}s] $ {}", STARTED.elapsed().as_secs(), line(command))
+}
+
 /// Runs with the terminal as its output, after printing the command line.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    println!("$ {}", line(command));
+    println!("{}", announcement(command));
     finished(command)
 }
 
