@@ -178,9 +178,9 @@ pub fn custom_call(args: TokenStream, item: TokenStream) -> TokenStream {
 /// function, for one number.
 ///
 /// The operation applies it to each element of its operands, of dtype `f16`, `bf16`, `f32` or `f64`, with the vector
-/// instructions that the processor has, on the host's threads. From JAX, operands are broadcast and promoted as NumPy
-/// and `jax.numpy` do. Halves are computed in `f32`, and each result is rounded once. `vmap`, sharding and symbolic
-/// shapes follow from the operation being one of elements.
+/// instructions that the processor has, on the host's threads. Operands are broadcast as NumPy does, and promoted as
+/// `jax.numpy` and torch promote those of their own functions. Halves are computed in `f32`, and each result is rounded
+/// once. `vmap`, sharding and symbolic shapes follow from the operation being one of elements.
 ///
 /// Its derivatives are the function itself on dual numbers: operations of their own, `<name>_jvp` and `<name>_vjp`,
 /// which `jax.jvp`, `jax.grad`, and PyTorch's counterparts use, and theirs in turn, for second derivatives. Results are
@@ -222,10 +222,10 @@ pub fn pointwise(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// `fn f(x: Row, y: Row, t: PerRow, #[attr] eps: f64) -> (Row, PerRow)`: an operand is an array of rows, along its last
 /// axis, or of one number for each row, without that axis; so are the results. The function computes with rows and
-/// numbers by the methods of [`Real`](../oxcall/pointwise/trait.Real.html), and reduces rows by
-/// [`sum`, `mean`, `max` and `min`](../oxcall/rowwise/struct.Row.html). The operation runs it for all rows of arrays of
-/// `f16`, `bf16`, `f32` or `f64`, on the host's threads. `vmap`, sharding along all dimensions but the last and
-/// symbolic shapes follow; from JAX, operands are broadcast and promoted as NumPy does, unless one is a `PerRow`.
+/// numbers by the methods of [`Real`](../oxcall/pointwise/trait.Real.html), and reduces rows by [`sum`, `mean`, `max`
+/// and `min`](../oxcall/rowwise/struct.Row.html). The operation runs it for all rows of arrays of `f16`, `bf16`, `f32`
+/// or `f64`, on the host's threads. `vmap`, sharding along all dimensions but the last and symbolic shapes follow.
+/// Operands are broadcast and promoted as those of `#[pointwise]`, unless one is a `PerRow`.
 ///
 /// When a program is compiled, the function is called to record what it computes. So its body cannot ask for numbers:
 /// both values are computed, and [`Mask::select`](../oxcall/pointwise/trait.Mask.html) chooses. An attribute has a

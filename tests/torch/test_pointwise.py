@@ -1,5 +1,7 @@
 """Pointwise functions of the gallery: derivatives of first and second order, batches, halves."""
 
+import itertools
+
 import pytest
 import torch
 
@@ -101,3 +103,92 @@ def test_operands_that_cannot_be_broadcast(ops):
     message = r"swiglu: the shapes of argument `gate` \[4, 3\], argument `x` \[2\] cannot be broadcast to one"
     with pytest.raises(RuntimeError, match=message):
         ops.swiglu(X, Y[0, :2])
+
+
+FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
+INTEGERS = [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64]
+NUMBERS = [torch.bool, *INTEGERS, torch.uint16, torch.uint32, *FLOATS, torch.complex64, torch.complex128]
+
+
+def result_type(x, y):
+    """`torch.result_type`; `None` where torch refuses, and for complex numbers of halves, which XLA lacks."""
+    try:
+        dtype = torch.result_type(x, y)
+    except RuntimeError:
+        return None
+    return None if dtype.is_complex and dtype.itemsize < 8 else dtype
+
+
+@pytest.mark.parametrize("ranks", [(1, 1), (1, 0), (0, 1), (0, 0)])
+def test_the_promoted_dtype_is_that_of_torch(ops, ranks):
+    """With and without data."""
+    for a, b in itertools.product(NUMBERS, NUMBERS):
+        x, y = torch.ones((2,) * ranks[0], dtype=a), torch.ones((2,) * ranks[1], dtype=b)
+        expected = result_type(x, y)
+        if expected is None:
+            for device in ("cpu", "meta"):
+                with pytest.raises(RuntimeError, match=r"multiply_add: .*argument"):
+                    ops.multiply_add(*(arg.to(device) for arg in (x, x, y)))
+            continue
+        expected = torch.float32 if expected == torch.bool else expected
+        assert ops.multiply_add(x, x, y).dtype == expected, (a, b)
+        assert ops.multiply_add(x.to("meta"), x.to("meta"), y.to("meta")).dtype == expected, (a, b)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_integers_become_numbers_of_the_default_dtype(ops, dtype):
+    torch.set_default_dtype(dtype)
+    try:
+        x = torch.arange(-3, 4)
+        torch.testing.assert_close(ops.softplus(x), torch.nn.functional.softplus(x.to(dtype)))
+        torch.testing.assert_close(ops.swiglu(x, x > 0), swiglu(x.to(dtype), (x > 0).to(dtype)))
+        assert ops.softplus(x.to("meta")).dtype == dtype
+        # They take the dtype of floats beside them.
+        half = torch.ones((), dtype=torch.float16)
+        assert ops.swiglu(x, half.expand(7)).dtype == torch.float16
+        assert ops.swiglu(x, half).dtype == torch.float16
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.parametrize("shapes", [((4, 3), (4, 3)), ((4, 3), (3,)), ((4, 3), ()), ((0, 3), (3,))])
+@pytest.mark.parametrize("dtypes", [(torch.float32, torch.float64), (torch.bfloat16, torch.float32)])
+def test_gradients_have_the_dtypes_of_the_operands(ops, shapes, dtypes):
+    args = [normal(i, *shape).to(dtype) for i, (shape, dtype) in enumerate(zip(shapes, dtypes, strict=True))]
+    torch.testing.assert_close(ops.swiglu(*args), swiglu(*args), rtol=1e-2, atol=1e-2)
+    found, expected = (
+        torch.autograd.grad(f(*given).sin().sum(), given)
+        for f in (ops.swiglu, swiglu)
+        for given in [[arg.clone().requires_grad_() for arg in args]]
+    )
+    torch.testing.assert_close(found, expected, rtol=2e-2, atol=2e-2)
+    if args[0].numel():
+        torch.library.opcheck(ops.swiglu.default, [arg.requires_grad_() for arg in args])
+
+
+def test_a_mapped_operand_has_the_rank_of_one_element(ops):
+    """It counts as one without dimensions, also where all elements together have one."""
+    x, y = normal(0, 5, 3).float(), normal(1, 5)
+    assert torch.vmap(swiglu)(x, y).dtype == torch.float32
+    found = torch.vmap(ops.swiglu)(x, y)
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, torch.vmap(swiglu)(x, y))
+
+
+def test_views_of_other_dtypes(ops):
+    x, y = normal(0, 4, 3), normal(1, 3, 4).float().T
+    torch.testing.assert_close(ops.swiglu(x, y), swiglu(x, y))
+    torch.testing.assert_close(ops.swiglu(x, y[:, :1].expand(4, 3)), swiglu(x, y[:, :1]))
+
+
+def test_dtypes_that_an_op_does_not_take(ops):
+    """The error names the argument that has it."""
+    with pytest.raises(RuntimeError, match=r"swiglu: argument `x`.*torch.complex64"):
+        ops.swiglu(X, torch.complex(X, Y).to(torch.complex64))
+
+
+def test_storage_that_has_been_resized_is_not_copied(ops):
+    x = torch.ones(64, dtype=torch.float32)
+    x.untyped_storage().resize_(8)
+    with pytest.raises(RuntimeError, match="swiglu: argument `x`: the tensor takes 256 bytes of its storage"):
+        ops.swiglu(torch.ones(64, dtype=torch.float64), x)

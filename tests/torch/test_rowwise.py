@@ -44,3 +44,52 @@ def test_halves_are_rounded_once(ops, dtype):
         ones = torch.ones_like(x)
         exact = normalized(x.double())
         assert (ops.layer_norm(x, ones, 0 * ones) == exact.to(dtype)).double().mean() > 0.999
+
+
+SHAPES = [
+    ((4, 3), (3,), (3,)),
+    ((4, 3), (3,), ()),
+    ((3,), (4, 3), (4, 1)),
+    ((2, 4, 3), (4, 3), (3,)),
+    ((0, 3), (3,), (3,)),
+]
+
+
+def layer_norm(x, gain, bias):
+    x, gain, bias = torch.broadcast_tensors(x, gain, bias)
+    return normalized(x) * gain + bias
+
+
+@pytest.mark.parametrize("dtypes", [(torch.float64,) * 3, (torch.float32, torch.float64, torch.float32)])
+@pytest.mark.parametrize("shapes", SHAPES)
+def test_operands_are_promoted_and_broadcast(ops, shapes, dtypes):
+    """One gain serves all rows."""
+    args = [
+        torch.randn(shape, dtype=dtype, generator=torch.Generator().manual_seed(i))
+        for i, (shape, dtype) in enumerate(zip(shapes, dtypes, strict=True))
+    ]
+    exact = [arg.double() for arg in args]
+    torch.testing.assert_close(ops.layer_norm(*args), layer_norm(*exact))
+    meta = ops.layer_norm(*(arg.to("meta") for arg in args))
+    assert (meta.shape, meta.dtype) == (layer_norm(*exact).shape, torch.float64)
+    given = [arg.clone().requires_grad_() for arg in args]
+    found = torch.autograd.grad(ops.layer_norm(*given).sin().sum(), given)
+    doubles = [arg.clone().requires_grad_() for arg in exact]
+    expected = torch.autograd.grad(layer_norm(*doubles).sin().sum(), doubles)
+    torch.testing.assert_close(found, tuple(e.to(arg.dtype) for e, arg in zip(expected, args, strict=True)))
+    if exact[0].numel():
+        torch.library.opcheck(ops.layer_norm.default, given)
+
+
+@pytest.mark.parametrize("dims", [(0, None, None), (None, 0, None), (1, 0, None)])
+def test_batches_of_broadcast_operands(ops, dims):
+    x, gain, bias = X[:3], Y[:3], Z[0]
+    gain = gain if dims[1] == 0 else gain[0]
+    args = (x, gain, bias)
+    torch.testing.assert_close(torch.vmap(ops.layer_norm, dims)(*args), torch.vmap(layer_norm, dims)(*args))
+
+
+def test_operands_that_cannot_be_broadcast(ops):
+    message = r"layer_norm: the shapes of argument `x` \[4, 3\], argument `gain` \[2\], argument `bias` \[3\] cannot"
+    with pytest.raises(RuntimeError, match=message):
+        ops.layer_norm(X, X[0, :2], X[0])

@@ -6,7 +6,7 @@ use crate::frame::expands;
 use crate::{Error, Result};
 
 /// The dimensions to which all arguments are broadcast. Their number has been checked.
-pub(super) fn broadcast<A: DimsList + ?Sized>(params: &'static [Param], args: &A) -> Result<Vec<i64>> {
+pub(crate) fn broadcast<A: DimsList + ?Sized>(params: &'static [Param], args: &A) -> Result<Vec<i64>> {
     let mut dims: Vec<i64> = Vec::new();
     for index in 0..args.count() {
         let given = args.dims(index);

@@ -17,6 +17,7 @@ mod pattern;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use broadcast::broadcast;
 pub use check::check;
 pub(crate) use context::literal;
 pub use context::{FromAttr, ShapeContext};

@@ -14,6 +14,7 @@ use crate::registry::registry;
 
 /// The program, which gets the manifest and the report of this library as JSON.
 const PROGRAM: &str = concat!(
+    include_str!("glue/dtypes.py"),
     include_str!("glue/operators.py"),
     include_str!("glue/autocast.py"),
     include_str!("glue/rules.py"),

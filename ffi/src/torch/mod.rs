@@ -15,6 +15,7 @@
 // * `schema`: operator schemas: `derive` from a description, `parse` and `explicit` for stated ones, `limits` of older
 //   torches.
 // * `registration`, `dispatch_key`: registration of each op once; the outcome as JSON (`report`).
+// * `promotion`: the common dtype of tensors.
 // * `load`: registration as a library is loaded, or later.
 // * `glue`: runs the Python files under `glue/`.
 
@@ -24,6 +25,7 @@ mod glue;
 mod libtorch;
 mod load;
 mod operator;
+mod promotion;
 mod registration;
 pub(crate) mod schema;
 #[cfg(test)]

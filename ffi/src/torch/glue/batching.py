@@ -58,8 +58,9 @@ class Batched:
 
     def __call__(self, info, in_dims, *args, **kwargs):
         size = info.batch_size
+        args, kwargs = self.op.promote(self.operator, args, kwargs, in_dims)
         named = list(zip(self.operator.names, args, in_dims, strict=False))
-        if self.op.json.get("expands"):
+        if self.op.json.get("broadcast"):
             return self._broadcast(named, kwargs)
         if self.dims.list and not self.dims.sums:
             weights = [dim for name, _, dim in named if not self.dims.are_in(name)]

@@ -34,10 +34,38 @@ class Op:
             for overload in self._overloads
         ]
 
-    def broadcast(self, operator, args, kwargs):
-        """The arguments of a call with tensors of one shape, which are views, where the op broadcasts its operands."""
-        if not self.json.get("expands"):
+    def promote(self, operator, args, kwargs, in_dims=()):
+        """The arguments of a call with tensors of one dtype for each type parameter, where the op promotes them.
+
+        Args:
+            in_dims: the dimension of each argument that `torch.vmap` maps, or `None`.
+        """
+        if not self.json.get("broadcast"):
             return args, kwargs
+        values = operator.bind(args, kwargs)
+        mapped = dict(zip(operator.names, in_dims, strict=False))
+        for var, declared in enumerate(self.json["type_params"]):
+            names = [param["name"] for param in self.operands if param["dtype"] == {"var": var}]
+            given = [(values[name].dtype, values[name].dim() - (mapped.get(name) is not None)) for name in names]
+            dtype = promoted_dtype(given, declared["dtypes"])
+            if given and dtype is None:
+                listed = ", ".join(f"`{name}` ({values[name].dtype})" for name in names)
+                raise RuntimeError(
+                    f"{self.name}: the arguments {listed} have no common dtype that {declared['name']} can be: "
+                    f"{', '.join(str(DTYPES.get(name, name)) for name in declared['dtypes'])}; convert them with `.to`"
+                )
+            if any(dtype != other for other, _ in given):
+                args, kwargs = operator.with_tensors(names, lambda x, dtype=dtype: x.to(dtype), args, kwargs)
+        return args, kwargs
+
+    def broadcast(self, operator, args, kwargs):
+        """The arguments of a call with tensors of one dtype and shape, where the op broadcasts its operands.
+
+        What torch converts and expands here, it has derivatives of.
+        """
+        if not self.json.get("broadcast"):
+            return args, kwargs
+        args, kwargs = self.promote(operator, args, kwargs)
         names = {param["name"] for param in self.operands}
         values = operator.bind(args, kwargs)
         shapes = [values[param["name"]].shape for param in self.operands]

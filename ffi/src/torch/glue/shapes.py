@@ -5,16 +5,6 @@ from operator import add, floordiv, mod, mul, sub
 
 import torch
 
-DTYPES = {
-    "pred": torch.bool, "s8": torch.int8, "s16": torch.int16, "s32": torch.int32, "s64": torch.int64,
-    "u8": torch.uint8, "u16": torch.uint16, "u32": torch.uint32, "u64": torch.uint64,
-    "f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64,
-    "c64": torch.complex64, "c128": torch.complex128,
-    "f8e5m2": torch.float8_e5m2, "f8e4m3fn": torch.float8_e4m3fn,
-    "f8e5m2fnuz": torch.float8_e5m2fnuz, "f8e4m3fnuz": torch.float8_e4m3fnuz,
-}  # fmt: skip
-
-
 # Of dimensions: division truncates, and nothing is negative.
 OPERATORS = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: floordiv, ast.Mod: mod}
 

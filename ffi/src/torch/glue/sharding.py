@@ -45,9 +45,9 @@ class Sharding:
         values = dict(zip(self.operator.names, args, strict=False))
         operands = {param["name"] for param in self.op.operands}
         tensors = {name for name, value in values.items() if name in operands and value is not None}
-        counts = self.dims.counts({name: values[name].ndim for name in tensors})
-        if self.op.json.get("expands"):
+        if self.op.json.get("broadcast"):
             return self._broadcast(values, tensors)
+        counts = self.dims.counts({name: values[name].ndim for name in tensors})
 
         def placements(dim):
             def split(name, otherwise):
@@ -65,6 +65,8 @@ class Sharding:
         from torch.distributed.tensor import Replicate, Shard
 
         rank = max(values[name].ndim for name in tensors)
+        # Behind those of the batch: the elements of rows.
+        behind = len(self.dims.patterns[self.op.operands[0]["name"]]) - 1
 
         def split(name, dim):
             own = dim - rank + values[name].ndim
@@ -78,7 +80,8 @@ class Sharding:
             return results, given
 
         sizes = torch.broadcast_shapes(*(values[name].shape for name in tensors))
-        return [placements(dim) for dim in (None, *(dim for dim, size in enumerate(sizes) if size != 1))]
+        split_dims = (dim for dim, size in enumerate(sizes[: rank - behind]) if size != 1)
+        return [placements(dim) for dim in (None, *split_dims)]
 
 
 class Import:

@@ -16,7 +16,9 @@ class XlaCall:
     def __call__(self, *args, **kwargs):
         import torch_xla
 
-        values = self.operator.bind(args, kwargs)
+        # The handler of an op that expands its operands reads what is repeated where it is.
+        common = self.op.promote if self.op.json.get("expands") else self.op.broadcast
+        values = self.operator.bind(*common(self.operator, args, kwargs))
         operands = [tensor for param in self.op.operands for tensor in members(values[param["name"]])]
         if not operands:
             raise NotImplementedError(f"{self.op.name}: torch_xla has no custom calls without a tensor")

@@ -11,7 +11,7 @@ use xla_ffi_sys::torch as sys;
 use super::dtype::DTypes;
 use super::no_derivative::NoDerivative;
 use crate::loaded::Library;
-use crate::{Error, Result};
+use crate::{DType, Error, Result};
 
 /// The type of a kernel in torch: arguments in and results out, on one stack of 64-bit values.
 pub type RawKernel = unsafe extern "C-unwind" fn(*mut sys::StableIValue, u64, u64);
@@ -39,6 +39,8 @@ macro_rules! shim {
             pub(crate) bump_version: Option<unsafe extern "C-unwind" fn(TensorHandle)>,
             /// `c10::TensorImpl::requires_grad() const`, which the C interface lacks too.
             pub(crate) requires_grad: Option<RequiresGrad>,
+            /// `c10::get_default_dtype_as_scalartype()`, which the C interface lacks too.
+            pub(crate) default_dtype: Option<unsafe extern "C" fn() -> i8>,
             /// Makes derivatives of an operator an error.
             pub(crate) no_derivative: Option<NoDerivative>,
             $(
@@ -85,6 +87,7 @@ macro_rules! shim {
                         check: function(symbol("aoti_torch_check")?),
                         bump_version: symbol(BUMP_VERSION).map(|address| function(address)),
                         requires_grad: symbol(REQUIRES_GRAD).map(|address| function(address)),
+                        default_dtype: symbol(DEFAULT_DTYPE).map(|address| function(address)),
                         no_derivative: NoDerivative::load(find),
                         $($name: function(symbol(stringify!($symbol))?),)*
                         $($later: symbol(stringify!($later_symbol)).map(|address| function(address)),)*
@@ -106,6 +109,9 @@ pub(crate) const BUMP_VERSION: &str = "_ZN5torch8autograd4impl12bump_versionERKN
 
 /// The mangled name.
 pub(crate) const REQUIRES_GRAD: &str = "_ZNK3c1010TensorImpl13requires_gradEv";
+
+/// The mangled name.
+pub(crate) const DEFAULT_DTYPE: &str = "_ZN3c1031get_default_dtype_as_scalartypeEv";
 
 /// Takes the first word of an `at::Tensor`, which is its only one.
 pub(crate) type RequiresGrad = unsafe extern "C" fn(*const c_void) -> bool;
@@ -199,6 +205,13 @@ impl Shim {
         // SAFETY: found in libtorch under the names of its header.
         let shim = unsafe { Shim::load(&find) }.ok_or(Absent::TooOld)?;
         Ok(SHIM.get_or_init(|| shim))
+    }
+
+    /// torch's default dtype; `f32` where libtorch lacks the function that says so.
+    pub(crate) fn default_dtype(&self) -> DType {
+        // SAFETY: it takes no arguments.
+        let code = self.default_dtype.map(|function| unsafe { function() });
+        code.and_then(|code| self.dtypes.known(i32::from(code))).unwrap_or(DType::F32)
     }
 
     /// Whether strings, lists and dtypes, and optional values of them, can be arguments.

@@ -168,15 +168,19 @@ impl Tensor {
 
     /// A row-major copy.
     pub(crate) fn contiguous_copy(&self) -> Result<Tensor> {
-        let sizes = self.sizes()?;
+        self.copy_as(self.sizes()?, self.dtype_code()?)
+    }
+
+    /// A row-major copy of another shape, to which it is broadcast, and of another dtype.
+    pub(crate) fn copy_as(&self, sizes: &[i64], dtype: i32) -> Result<Tensor> {
         let mut strides: SmallVec<[i64; 8]> = SmallVec::from_elem(0, sizes.len());
         contiguous_strides(sizes, &mut strides);
-        let copy = Tensor::empty(self.shim, sizes, &strides, self.dtype_code()?, self.device()?)?;
+        let copy = Tensor::empty(self.shim, sizes, &strides, dtype, self.device()?)?;
         copy.copy_from(self)?;
         Ok(copy)
     }
 
-    /// Copies the elements of a tensor of the same shape, without a trace for autograd.
+    /// Copies the elements of a tensor, which is converted and broadcast, without a trace for autograd.
     pub(crate) fn copy_from(&self, source: &Tensor) -> Result<()> {
         // SAFETY: takes nothing.
         let tracked = unsafe { (self.shim.grad_mode)() };

@@ -124,10 +124,12 @@ unsafe fn call_of<const UNARY: bool>(fast: &FastPath, stack: *mut u64) -> Option
             return None;
         }
     }
-    if !UNARY && fast.expands {
+    if fast.promotes {
         // SAFETY: the arguments are described.
         let described = unsafe { operands[..num_args].assume_init_ref() };
-        if described.iter().any(|operand| !has_dims_of(operand, &described[0])) {
+        let first = described.first()?;
+        let is_usual = |operand: &Operand| operand.code == first.code && has_dims_of(operand, first);
+        if fast.codes >> first.code & 1 == 0 || !described[1..].iter().all(is_usual) {
             return None;
         }
     }

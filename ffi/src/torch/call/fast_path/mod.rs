@@ -37,10 +37,12 @@ pub(crate) struct FastPath {
     num_numbers: u8,
     /// Whether an argument may share memory with one that is updated in place.
     may_overlap: bool,
-    /// Whether arguments of several shapes are broadcast.
-    expands: bool,
+    /// Whether arguments of several dtypes and shapes are promoted and broadcast.
+    promotes: bool,
     /// Whether there is one argument and one result, and nothing else.
     unary: bool,
+    /// The codes of torch for the dtypes that arguments may have, as bits, where they are promoted.
+    codes: u64,
     args: [Arg; MAX],
 
     delete_tensor: unsafe extern "C" fn(TensorHandle) -> Status,
@@ -153,7 +155,8 @@ impl FastPath {
             num_numbers: plan.names.len() as u8,
             unary: plan.args.len() == 1 && plan.outputs.len() == 1 && plan.names.len() == 0,
             may_overlap: !plan.in_place.is_empty() && plan.args.len() > 1,
-            expands: plan.handler.traits.expands(),
+            promotes: plan.handler.traits.broadcast,
+            codes: codes(plan)?,
             args,
             delete_tensor: shim.delete_tensor,
             bump_version: shim.bump_version.filter(|_| !plan.in_place.is_empty()),
@@ -237,4 +240,18 @@ impl FastPath {
             future: ptr::null_mut(),
         }
     }
+}
+
+/// The codes of the dtypes that arguments may have, if they are promoted. `None` if they have several type parameters,
+/// each of which has a dtype of its own.
+fn codes(plan: &Plan) -> Option<u64> {
+    if !plan.handler.traits.broadcast {
+        return Some(0);
+    }
+    if plan.args.iter().any(|param| param.dtype != DTypeRule::Var(0)) {
+        return None;
+    }
+    let dtypes = plan.handler.type_params[0].dtypes;
+    let codes = dtypes.iter().filter_map(|dtype| plan.shim.dtypes.code(*dtype));
+    Some(codes.fold(0, |codes, code| codes | 1u64.checked_shl(code as u32).unwrap_or(0)))
 }

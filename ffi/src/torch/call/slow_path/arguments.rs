@@ -29,12 +29,12 @@ impl Call<'_> {
         if !self.plan.fixed {
             self.drop_absent()?;
         }
-        self.note_memory_format()?;
         if !self.plan.on_host {
             self.check_devices()?;
         }
-        // Devices of other kinds may keep elements elsewhere.
-        let has_storage = self.plan.on_host || dispatch_key(self.plan.handler) == "CUDA";
+        self.promote()?;
+        self.note_memory_format()?;
+        let has_storage = self.has_storage();
         for index in 0..self.args.len() {
             let Some(tensor) = &self.args[index] else { continue };
             let checked = if has_storage { tensor.check_storage() } else { Ok(()) };
@@ -54,6 +54,11 @@ impl Call<'_> {
             self.separate_shared_memory()?;
         }
         Ok(())
+    }
+
+    /// Whether tensors have all their elements in their storage. Devices of other kinds may keep them elsewhere.
+    pub(super) fn has_storage(&self) -> bool {
+        !self.meta && (self.plan.on_host || dispatch_key(self.plan.handler) == "CUDA")
     }
 
     /// Gives broadcast views the dimensions that they have in memory, once those of the results are known.

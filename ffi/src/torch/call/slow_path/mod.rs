@@ -2,6 +2,7 @@
 //! back.
 
 mod arguments;
+mod promoted;
 mod results;
 mod stack;
 
@@ -115,6 +116,7 @@ impl<'p> Call<'p> {
         if !self.plan.fixed {
             self.drop_absent()?;
         }
+        self.promote()?;
         self.note_memory_format()?;
         for (index, tensor) in self.args.iter().flatten().enumerate() {
             let describe = || Ok(buffer(tensor.dtype()?, ptr::null_mut(), tensor.sizes()?));
