@@ -582,6 +582,8 @@ fn binary(op: Binary) -> Code {
         Binary::Subtract => code(0, 1, 0x5c),
         Binary::Multiply => code(0, 1, 0x59),
         Binary::Divide => code(0, 1, 0x5e),
+        Binary::Smaller => code(0, 1, 0x5d),
+        Binary::Larger => code(0, 1, 0x5f),
         Binary::AddBits => code(1, 1, 0xfe),
         Binary::SubtractBits => code(1, 1, 0xfa),
         Binary::MultiplyBits => code(1, 2, 0x40),

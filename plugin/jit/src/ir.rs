@@ -107,6 +107,10 @@ pub enum Binary {
     Multiply,
     /// Quotient of floats.
     Divide,
+    /// `a < b ? a : b` of floats.
+    Smaller,
+    /// `a > b ? a : b` of floats.
+    Larger,
     /// Sum of integers.
     AddBits,
     /// Difference of integers.
@@ -143,8 +147,9 @@ pub enum Binary {
 
 impl Binary {
     pub(crate) fn is_commutative(self) -> bool {
-        use Binary::{AndNot, Divide, ShiftLeft, ShiftRight, ShiftRightArithmetic, Subtract, SubtractBits};
-        !matches!(self, Subtract | Divide | SubtractBits | AndNot | ShiftLeft | ShiftRight | ShiftRightArithmetic)
+        use Binary::{AndNot, Divide, Larger, ShiftLeft, ShiftRight, ShiftRightArithmetic, Smaller, Subtract, SubtractBits};
+        let is_shift = matches!(self, ShiftLeft | ShiftRight | ShiftRightArithmetic);
+        !(is_shift || matches!(self, Subtract | Divide | Smaller | Larger | SubtractBits | AndNot))
     }
 }
 
@@ -441,6 +446,25 @@ impl Program {
     }
 }
 
+/// One of two floats that a comparison of both selects: one instruction, which gives the second of two zeros, and the
+/// second if one is NaN.
+pub(crate) enum Extreme {
+    Smaller,
+    Larger,
+}
+
+impl Extreme {
+    /// What `op(x, y) ? a : b` is. Both may be zeros of different signs unless that is excluded.
+    pub(crate) fn of(op: Compare, [x, y]: [Value; 2], [a, b]: [Value; 2], may_be_zeros: bool) -> Option<Extreme> {
+        let is_exact = op == Compare::Less || op == Compare::LessOrEqual && !may_be_zeros;
+        match is_exact {
+            true if [a, b] == [x, y] => Some(Extreme::Smaller),
+            true if [a, b] == [y, x] => Some(Extreme::Larger),
+            _ => None,
+        }
+    }
+}
+
 /// The most operations between lanes that are put together and one that is taken out.
 const MOST_JOINED: usize = 6;
 
@@ -585,7 +609,18 @@ impl Builder {
                     a
                 }
             }
-            None => self.push(Op::Select([mask, a, b])),
+            None => {
+                let is_zero = |value: Value| self.known(value).is_none_or(|bits| bits << 1 == 0);
+                let extreme = match self.op(mask) {
+                    Op::Compare(op, args) => Extreme::of(op, args, [a, b], is_zero(a) && is_zero(b)),
+                    _ => None,
+                };
+                match extreme {
+                    Some(Extreme::Smaller) => self.binary(Binary::Smaller, a, b),
+                    Some(Extreme::Larger) => self.binary(Binary::Larger, a, b),
+                    None => self.push(Op::Select([mask, a, b])),
+                }
+            }
         }
     }
 

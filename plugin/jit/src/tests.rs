@@ -1,5 +1,6 @@
 //! Generated code beside the meaning of its operations, for every set of instructions that the processor has.
 
+mod extremes;
 mod listing;
 mod picks;
 mod program;

@@ -1,6 +1,6 @@
 //! Elements of 64 bits: each takes a pair of lanes.
 
-use crate::ir::{Binary, Builder, Compare, Op, Round, Shift, Value, Width};
+use crate::ir::{Binary, Builder, Compare, Extreme, Op, Round, Shift, Value, Width};
 
 /// Operations on pairs of lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,6 +49,10 @@ pub enum WideBinary {
     Multiply,
     /// Quotient of doubles.
     Divide,
+    /// `a < b ? a : b` of doubles.
+    Smaller,
+    /// `a > b ? a : b` of doubles.
+    Larger,
     /// Sum of integers.
     AddBits,
     /// Difference of integers.
@@ -69,8 +73,8 @@ pub enum WideBinary {
 
 impl WideBinary {
     fn is_commutative(self) -> bool {
-        use WideBinary::{Divide, ShiftLeft, ShiftRight, Subtract, SubtractBits};
-        !matches!(self, Subtract | Divide | SubtractBits | ShiftLeft | ShiftRight)
+        use WideBinary::{Divide, Larger, ShiftLeft, ShiftRight, Smaller, Subtract, SubtractBits};
+        !matches!(self, Subtract | Divide | Smaller | Larger | SubtractBits | ShiftLeft | ShiftRight)
     }
 }
 
@@ -216,7 +220,19 @@ impl WideBuilder<'_> {
 
     /// `mask ? a : b`, by a mask of 64 bits.
     pub fn select(self, mask: Value, a: Value, b: Value) -> Value {
-        if a == b { a } else { self.push(Wide::Select, [Some(mask), Some(a), Some(b)]) }
+        if a == b {
+            return a;
+        }
+        let is_zero = |value: Value| self.known(value).is_none_or(|bits| bits << 1 == 0);
+        let extreme = match self.0.op(mask) {
+            Op::Wide(Wide::Compare(op), [x, y, _]) => Extreme::of(op, [x, y], [a, b], is_zero(a) && is_zero(b)),
+            _ => None,
+        };
+        match extreme {
+            Some(Extreme::Smaller) => self.binary(WideBinary::Smaller, a, b),
+            Some(Extreme::Larger) => self.binary(WideBinary::Larger, a, b),
+            None => self.push(Wide::Select, [Some(mask), Some(a), Some(b)]),
+        }
     }
 
     /// The first element in every place.

@@ -120,6 +120,8 @@ fn wide_binary(op: WideBinary) -> Code {
         WideBinary::Subtract => wide(1, 1, 0x5c),
         WideBinary::Multiply => wide(1, 1, 0x59),
         WideBinary::Divide => wide(1, 1, 0x5e),
+        WideBinary::Smaller => wide(1, 1, 0x5d),
+        WideBinary::Larger => wide(1, 1, 0x5f),
         WideBinary::AddBits => wide(1, 1, 0xd4),
         WideBinary::SubtractBits => wide(1, 1, 0xfb),
         WideBinary::MultiplyLow => wide(1, 1, 0xf4),
