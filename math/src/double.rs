@@ -67,7 +67,7 @@ impl Format for f64 {
     const EXP_RANGE: [f64; 2] = [-746.0, 710.0];
     const TANH_END: f64 = 20.0;
     const TANH_SERIES: Option<[f64; 2]> = Some([-1.0 / 3.0, 2.0 / 15.0]);
-    const NO_BITS: i32 = -60;
+    const NO_BITS: f64 = -60.0;
     const TINY: f64 = 1e-17;
     const SMALL: f64 = 1e-290;
 

@@ -43,6 +43,8 @@ pub trait Lane:
     fn magnitude(self) -> Self;
     /// `|self|` with the sign of `other`.
     fn with_sign(self, other: Self) -> Self;
+    /// The same of a number that is not negative.
+    fn signed_as(self, other: Self) -> Self;
 }
 
 /// Signed integers as wide as a float; arithmetic wraps.
@@ -59,6 +61,8 @@ pub trait Bits: Number {
     fn left(self, amount: u8) -> Self;
     /// `self >> amount`, which is less than the width; fills with the sign.
     fn right(self, amount: u8) -> Self;
+    /// Half of an integer that is not negative, rounded down.
+    fn halved(self) -> Self;
 }
 
 macro_rules! numbers {
@@ -122,6 +126,10 @@ macro_rules! lanes {
             fn with_sign(self, other: Self) -> Self {
                 self.copysign(other)
             }
+            #[inline(always)]
+            fn signed_as(self, other: Self) -> Self {
+                $float::from_bits(self.to_bits() | ((-0.0 as $float).to_bits() & other.to_bits()))
+            }
         }
 
         impl Bits for $int {
@@ -148,6 +156,10 @@ macro_rules! lanes {
             #[inline(always)]
             fn right(self, amount: u8) -> Self {
                 self >> amount
+            }
+            #[inline(always)]
+            fn halved(self) -> Self {
+                (self.cast_unsigned() >> 1).cast_signed()
             }
         }
     )*};

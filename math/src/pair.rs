@@ -75,6 +75,7 @@ impl<T: Lane> Lane for Pair<T> {
         root();
         magnitude();
         with_sign(other);
+        signed_as(other);
     }
 
     #[inline(always)]
@@ -100,6 +101,7 @@ impl<T: Bits> Bits for Pair<T> {
         plus(other);
         minus(other);
         and(other);
+        halved();
     }
 
     #[inline(always)]
@@ -143,7 +145,7 @@ macro_rules! formats {
                 Some(series) => Some(twice_each(series)),
                 None => None,
             };
-            const NO_BITS: i32 = <$half>::NO_BITS;
+            const NO_BITS: Self = twice(<$half>::NO_BITS);
             const TINY: Self = twice(<$half>::TINY);
             const SMALL: Self = twice(<$half>::SMALL);
 

@@ -1,21 +1,20 @@
 //! Exponentials.
 
-use super::{Format, Level, fma, nearest_to_product, power_of_two};
-use crate::lane::{Bits, Number};
+use super::{Format, Level, fma, nearest_to_product, power_of_two_of_biased};
+use crate::lane::Bits;
 
-/// n and e^r - 1, where x = n ln 2 + r and |r| is at most ln 2 / 2.
+/// n + `offset`, in the lowest bits of an integer, and e^r - 1, where x = n ln 2 + r and |r| is at most ln 2 / 2.
 #[inline(always)]
-fn reduced<L: Level, T: Format>(x: T) -> (T::Int, T) {
-    let (n, integer) = nearest_to_product::<L, T>(x, T::LOG2_E);
+fn reduced<L: Level, T: Format>(x: T, offset: i32) -> (T::Int, T) {
+    let (n, integer) = nearest_to_product::<L, T>(x, T::LOG2_E, offset);
     let [high, low] = T::LN_2_PARTS;
     let r = fma::<L, T>(n, -low, fma::<L, T>(n, -high, x));
     (integer, fma::<L, T>(r * r, T::exp_series::<L>(r), r))
 }
 
-/// `x`, clamped to the range beyond which e^x is 0 or infinite; NaN stays.
+/// `x`, clamped; NaN stays.
 #[inline(always)]
-fn bounded<T: Format>(x: T) -> T {
-    let [low, high] = T::EXP_RANGE;
+fn bounded<T: Format>(x: T, [low, high]: [T; 2]) -> T {
     let x = T::select(high.less(x), high, x);
     T::select(x.less(low), low, x)
 }
@@ -23,35 +22,21 @@ fn bounded<T: Format>(x: T) -> T {
 /// e^x.
 #[inline(always)]
 pub fn exp<L: Level, T: Format>(x: T) -> T {
-    let (n, less_one) = reduced::<L, T>(bounded(x));
-    scaled(n, less_one)
-}
-
-/// 2^n (1 + less_one).
-#[inline(always)]
-fn scaled<T: Format>(n: T::Int, less_one: T) -> T {
-    // In two steps, since 2^n can be beyond the normal numbers.
-    let half = n.right(1);
-    (T::of(1.0) + less_one) * power_of_two::<T>(half) * power_of_two::<T>(n.minus(half))
-}
-
-/// n and e^r, where x + y = n ln 2 + r, |r| is at most ln 2 / 2, and `y` has the digits that `x` has no room for.
-#[inline(always)]
-pub fn exp_parts<L: Level, T: Format>(x: T, y: T) -> (T::Int, T) {
-    let (n, integer) = nearest_to_product::<L, T>(x + y, T::LOG2_E);
-    let [high, low] = T::LN_2_PARTS;
-    let r = fma::<L, T>(n, -high, x) + fma::<L, T>(n, -low, y);
-    (integer, T::of(1.0) + fma::<L, T>(r * r, T::exp_series::<L>(r), r))
+    // In two steps, since 2^n can be beyond the normal numbers. Both exponents get their bias at once.
+    let (n, less_one) = reduced::<L, T>(bounded(x, T::EXP_RANGE), 2 * T::BIAS);
+    let half = n.halved();
+    let power = power_of_two_of_biased::<T>(half);
+    fma::<L, T>(power, less_one, power) * power_of_two_of_biased::<T>(n.minus(half))
 }
 
 /// e^x - 1.
 #[inline(always)]
 pub fn expm1<L: Level, T: Format>(x: T) -> T {
-    let (n, less_one) = reduced::<L, T>(bounded(x));
+    // Where 2^n is nothing beside 1, it need not be right.
+    let [_, high] = T::EXP_RANGE;
+    let (n, less_one) = reduced::<L, T>(bounded(x, [T::NO_BITS, high]), T::BIAS - 1);
     // 2^n e^r - 1 = 2^n (e^r - 1) + (2^n - 1); twice half of it, since 2^n may be beyond the largest number.
-    let least = T::Int::of(T::NO_BITS);
-    let n = T::Int::select(n.less(least), least, n);
-    let scale = power_of_two::<T>(n.minus(T::Int::of(1)));
+    let scale = power_of_two_of_biased::<T>(n);
     let result = T::of(2.0) * fma::<L, T>(scale, less_one, scale - T::of(0.5));
     // Also keeps -0.
     T::select(x.magnitude().less(T::TINY), x, result)
@@ -70,8 +55,8 @@ pub fn tanh<L: Level, T: Format>(x: T) -> T {
     let a = x.magnitude();
     let a = T::select(T::TANH_END.less(a), T::TANH_END, a);
     // As in `expm1`, where the bounds of `a` make its clamps unnecessary.
-    let (n, less_one) = reduced::<L, T>(T::of(2.0) * a);
-    let scale = power_of_two::<T>(n);
+    let (n, less_one) = reduced::<L, T>(T::of(2.0) * a, T::BIAS);
+    let scale = power_of_two_of_biased::<T>(n);
     let less_one = fma::<L, T>(scale, less_one, scale - T::of(1.0));
     let quotient = less_one / (less_one + T::of(2.0));
     let result = match T::TANH_SERIES {
@@ -83,5 +68,5 @@ pub fn tanh<L: Level, T: Format>(x: T) -> T {
         }
         None => quotient,
     };
-    result.with_sign(x)
+    result.signed_as(x)
 }

@@ -7,7 +7,7 @@
 mod exp;
 mod log;
 
-pub use exp::{exp, exp_parts, expm1, logistic, tanh};
+pub use exp::{exp, expm1, logistic, tanh};
 pub use log::{ln, ln_1p, log_add_exp, split};
 
 use super::lane::{Bits, Lane};
@@ -40,8 +40,8 @@ pub trait Format: Lane {
     /// (tanh x - x) / x^3 in x^2, for an x below 2^-10, where the next term is below 2^-64; for formats with so many
     /// digits that other roundings show.
     const TANH_SERIES: Option<[Self; 2]>;
-    /// Below it 2^n is nothing beside 1.
-    const NO_BITS: i32;
+    /// Below it 2^n, and e^n, are nothing beside 1.
+    const NO_BITS: Self;
     /// Below it e^x - 1 and ln(1 + x) are x.
     const TINY: Self;
     /// Above it the rounding errors of numbers are also numbers.
@@ -111,24 +111,29 @@ pub fn horner<L: Level, T: Lane, const N: usize>(x: T, coefficient: impl Fn(usiz
 /// The nearest integer, as a float and as an integer; the number is less than [`Format::ROUNDER`]'s last bits hold.
 #[inline(always)]
 pub fn nearest<T: Format>(x: T) -> (T, T::Int) {
-    unshifted(x + T::ROUNDER)
-}
-
-/// The same for a product.
-#[inline(always)]
-pub fn nearest_to_product<L: Level, T: Format>(x: T, factor: T) -> (T, T::Int) {
-    unshifted(fma::<L, T>(x, factor, T::ROUNDER))
-}
-
-#[inline(always)]
-fn unshifted<T: Format>(shifted: T) -> (T, T::Int) {
+    let shifted = x + T::ROUNDER;
     (shifted - T::ROUNDER, shifted.bits().minus(T::ROUNDER.bits()))
+}
+
+/// The integer nearest to a product, as a float, and its sum with `offset` in the lowest bits of an integer that is not
+/// negative; a shift to the exponent drops the bits above.
+#[inline(always)]
+pub fn nearest_to_product<L: Level, T: Format>(x: T, factor: T, offset: i32) -> (T, T::Int) {
+    let rounder = T::ROUNDER + T::of(offset as f32);
+    let shifted = fma::<L, T>(x, factor, rounder);
+    (shifted - rounder, shifted.bits())
 }
 
 /// 2^n of a normal number.
 #[inline(always)]
 pub fn power_of_two<T: Format>(n: T::Int) -> T {
     T::of_bits(n.plus(T::Int::of(T::BIAS)).left(T::MANTISSA))
+}
+
+/// 2^n of a normal number, of an `n` with its bias in the lowest bits of an integer.
+#[inline(always)]
+pub fn power_of_two_of_biased<T: Format>(n: T::Int) -> T {
+    T::of_bits(n.left(T::MANTISSA))
 }
 
 /// 1 / the square root.

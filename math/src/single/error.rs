@@ -1,7 +1,7 @@
 //! The error function, its complement and its inverse.
 
 use super::polynomial;
-use crate::elementary::{Format, exp_parts, fma, ln_1p};
+use crate::elementary::{Format, fma, ln_1p, nearest_to_product};
 use crate::lane::Bits;
 use crate::level::Level;
 
@@ -63,8 +63,7 @@ pub fn erfc<L: Level, T: Format>(x: T) -> T {
     let a = x.magnitude();
     let end = T::of(10.6);
     let a = T::select(end.less(a), end, a);
-    let (square, rest) = square::<L, T>(a);
-    let (n, power) = exp_parts::<L, T>(-square, -rest);
+    let (n, power) = gauss::<L, T>(a);
     // LARGE e^(x^2) erfc(x) (x + 2) in s = (x - 2) / (x + 2), for x from 0.45 to 10.2; 3.5e-9. With one reciprocal,
     // since a quotient takes as long as ten other operations.
     let reciprocal = T::of(1.0) / (a + T::of(2.0));
@@ -89,25 +88,40 @@ pub fn erfc<L: Level, T: Format>(x: T) -> T {
     let large = power * (q * reciprocal);
     let tail = T::of_bits(large.bits().plus(n.left(T::MANTISSA))) * T::of(1.0 / LARGE);
     let far = T::select(x.less(T::of(0.0)), T::of(2.0) - tail, tail);
-    // erf x / x in x^2, up to 0.46; 6.5e-10.
+    // -erf x / x in x^2, up to 0.46; 6.5e-10.
     let slope = polynomial::<L, T, 5>(
         x * x,
-        [1.128_379_166_4, -0.376_126_234_28, 0.112_832_037_11, -0.026_787_724_659, 0.004_793_255_359_6],
+        [-1.128_379_166_4, 0.376_126_234_28, -0.112_832_037_11, 0.026_787_724_659, -0.004_793_255_359_6],
     );
-    let near = fma::<L, T>(-x, slope, T::of(1.0));
+    let near = fma::<L, T>(x, slope, T::of(1.0));
     // NaN is near, since its bits are no number's to add to.
     T::select(T::of(0.45).less(a), far, near)
 }
 
-/// x^2 in two parts: e^-x^2 would lose as many bits as x^2 has before the point.
+/// e^-x^2 = 2^n e^-r, as n in the lowest bits of an integer, and e^-r, where r is at most ln 2 / 2.
+#[inline(always)]
+fn gauss<L: Level, T: Format>(x: T) -> (T::Int, T) {
+    let (square, excess) = square::<L, T>(x);
+    let (n, integer) = nearest_to_product::<L, T>(square, -T::LOG2_E, 0);
+    let [high, low] = T::LN_2_PARTS;
+    let r = fma::<L, T>(n, high, square) - fma::<L, T>(n, -low, excess);
+    // (1 - r - e^-r) / r^2: as `exp_series`, with the signs of -r.
+    let series = polynomial::<L, T, 5>(
+        r,
+        [-0.5, 0.166_665_769_897, -0.041_666_554_617_2, 0.008_363_179_052_72, -0.001_392_618_358_77],
+    );
+    (integer, T::of(1.0) - fma::<L, T>(r * r, series, r))
+}
+
+/// x^2 rounded, and by how much that is too large: e^-x^2 would lose as many bits as x^2 has before the point.
 #[inline(always)]
 fn square<L: Level, T: Format>(x: T) -> (T, T) {
     if L::FUSED {
         let square = x * x;
-        return (square, x.fused(x, -square));
+        return (square, x.fused(-x, square));
     }
     let high = T::of_bits(x.bits().and(T::Int::of(-0x1000)));
-    (high * high, (x - high) * (x + high))
+    (high * high, (high - x) * (x + high))
 }
 
 /// The inverse of erf, with the polynomials of Giles (*Approximating the erfinv function*, GPU Computing Gems, 2011).

@@ -12,7 +12,7 @@ impl Format for f32 {
     const EXP_RANGE: [f32; 2] = [-104.0, 89.0];
     const TANH_END: f32 = 10.0;
     const TANH_SERIES: Option<[f32; 2]> = None;
-    const NO_BITS: i32 = -30;
+    const NO_BITS: f32 = -30.0;
     const TINY: f32 = 1e-8;
     const SMALL: f32 = 1e-30;
 

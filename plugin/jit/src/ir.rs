@@ -147,7 +147,9 @@ pub enum Binary {
 
 impl Binary {
     pub(crate) fn is_commutative(self) -> bool {
-        use Binary::{AndNot, Divide, Larger, ShiftLeft, ShiftRight, ShiftRightArithmetic, Smaller, Subtract, SubtractBits};
+        use Binary::{
+            AndNot, Divide, Larger, ShiftLeft, ShiftRight, ShiftRightArithmetic, Smaller, Subtract, SubtractBits,
+        };
         let is_shift = matches!(self, ShiftLeft | ShiftRight | ShiftRightArithmetic);
         !(is_shift || matches!(self, Subtract | Divide | Smaller | Larger | SubtractBits | AndNot))
     }

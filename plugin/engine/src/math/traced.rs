@@ -278,6 +278,10 @@ macro_rules! traced {
                     let sign = binary([other.0, SIGN], $Binary::And, |a, b| a & b);
                     TracedFloat(binary([self.magnitude().0, sign], $Binary::Or, |a, b| a | b))
                 }
+                fn signed_as(self, other: Self) -> Self {
+                    let sign = binary([other.0, SIGN], $Binary::And, |a, b| a & b);
+                    TracedFloat(binary([self.0, sign], $Binary::Or, |a, b| a | b))
+                }
             }
 
             impl<'g> Number for TracedInt<'g, $word> {
@@ -315,6 +319,10 @@ macro_rules! traced {
                     let fold = |[a]: [$word; 1]| (a.cast_signed() >> amount).cast_unsigned();
                     TracedInt(Traced::apply([self.0], |builder, [a]| $right(builder, a, amount), fold))
                 }
+                fn halved(self) -> Self {
+                    let record = |builder: &'g Builder, [a]: [Value; 1]| $on(builder).shift(Shift::Right, a, 1);
+                    TracedInt(Traced::apply([self.0], record, |[a]| a >> 1))
+                }
             }
 
             impl Format for TracedFloat<'_, $word> {
@@ -339,7 +347,7 @@ macro_rules! traced {
                     Some([cube, fifth]) => Some([constant(cube), constant(fifth)]),
                     None => None,
                 };
-                const NO_BITS: i32 = <$float as Format>::NO_BITS;
+                const NO_BITS: Self = constant(<$float as Format>::NO_BITS);
                 const TINY: Self = constant(<$float as Format>::TINY);
                 const SMALL: Self = constant(<$float as Format>::SMALL);
 

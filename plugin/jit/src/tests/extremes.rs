@@ -35,7 +35,8 @@ fn is_extreme(program: &Program) -> bool {
 #[test]
 fn extremes_are_the_selections_that_they_replace() {
     let constants = NUMBERS.map(Some).into_iter().chain([None]);
-    for (width, constant) in [Width::Word, Width::Pair].into_iter().flat_map(|w| constants.clone().map(move |c| (w, c))) {
+    for (width, constant) in [Width::Word, Width::Pair].into_iter().flat_map(|w| constants.clone().map(move |c| (w, c)))
+    {
         let bits = |x: f64| if width == Width::Pair { x.to_bits() } else { u64::from((x as f32).to_bits()) };
         for (op, is_reverse) in [Compare::Less, Compare::LessOrEqual, Compare::Equal]
             .into_iter()

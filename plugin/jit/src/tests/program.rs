@@ -41,7 +41,9 @@ pub(super) fn program(random: &mut Random, ops: usize, has_pairs: bool) -> (Prog
         let [p, q] = [(); 2].map(|()| random.pick(&masks));
         use Binary::*;
         match random.below(12) {
-            0 | 1 => floats.push(builder.binary(random.pick(&[Add, Subtract, Multiply, Divide, Smaller, Larger]), x, y)),
+            0 | 1 => {
+                floats.push(builder.binary(random.pick(&[Add, Subtract, Multiply, Divide, Smaller, Larger]), x, y));
+            }
             2 | 3 => floats.push(builder.fused(x, y, z)),
             4 => {
                 let round = random.pick(&[Round::Even, Round::Floor, Round::Ceil, Round::Truncate]);
@@ -130,7 +132,9 @@ impl Pairs {
                 let lanes = b.words(random.pick(&[Binary::AddBits, Binary::Xor]), b.shuffle(shuffle, i), j);
                 self.integers.push(lanes);
             }
-            0 | 1 => self.doubles.push(b.binary(random.pick(&[Add, Subtract, Multiply, Divide, Smaller, Larger]), x, y)),
+            0 | 1 => {
+                self.doubles.push(b.binary(random.pick(&[Add, Subtract, Multiply, Divide, Smaller, Larger]), x, y));
+            }
             2 => self.doubles.push(b.fused(x, y, z)),
             3 => {
                 let round = random.pick(&[Round::Even, Round::Floor, Round::Ceil, Round::Truncate]);
