@@ -72,7 +72,7 @@ fn kernels_are_accurate<L: Level>() {
     let softplus = |x: f64| x.max(0.0) + (-x.abs()).exp().ln_1p();
     sweep("log_add_exp", 2.0, -110.0, 100.0, |x| elementary::log_add_exp::<L, f32>(x, 0.0), softplus);
     sweep("log_add_exp", 2.0, -2.0, 2.0, |x| elementary::log_add_exp::<L, f32>(x, 0.0), softplus);
-    sweep("erf", 1.5, -6.0, 6.0, single::erf::<L, f32>, libm::erf);
+    sweep("erf", 2.5, -6.0, 6.0, single::erf::<L, f32>, libm::erf);
     sweep("erfc", 5.0, -6.0, 12.0, single::erfc::<L, f32>, libm::erfc);
     sweep("erf_inv", 8.0, -0.999, 0.999, single::erf_inv::<L, f32>, special::erf_inv);
     for y in [2.5f32, -0.3] {
@@ -145,6 +145,32 @@ fn kernels_are_accurate_with_every_kind_of_multiply_add() {
     if super::level::Avx2::is_present() {
         super::level::Avx2::enter(kernels_are_accurate::<super::level::Avx2>);
     }
+}
+
+/// The error function at all numbers where its polynomials meet, and it never leaves the interval from -1 to 1.
+#[test]
+fn erf_is_accurate_everywhere() {
+    fn check<L: Level>() {
+        let step = if cfg!(debug_assertions) { 31 } else { 1 };
+        let most = if L::FUSED { 2.0 } else { 2.5 };
+        for bits in (0.25f32.to_bits()..4.5f32.to_bits()).step_by(step) {
+            let x = f32::from_bits(bits);
+            let found = single::erf::<L, f32>(x);
+            let error = error(found, libm::erf(f64::from(x)));
+            assert!(error <= most && found <= 1.0, "erf({x:e}) = {found:e}, by {error} ULP");
+        }
+    }
+    check::<Unfused>();
+    check::<Baseline>();
+    #[cfg(target_arch = "x86_64")]
+    if super::level::Avx2::is_present() {
+        super::level::Avx2::enter(check::<super::level::Avx2>);
+    }
+    for x in [4.0f32, 1e30, f32::INFINITY] {
+        assert_eq!([single::erf::<Baseline, f32>(x), single::erf::<Unfused, f32>(-x)], [1.0, -1.0]);
+    }
+    assert!(single::erf::<Baseline, f32>(f32::NAN).is_nan());
+    assert_eq!(single::erf::<Baseline, f32>(-0.0).to_bits(), (-0.0f32).to_bits());
 }
 
 /// Four numbers at a time have the bits of each by itself.

@@ -124,7 +124,7 @@ pub trait Real:
     fn logistic(self) -> Self;
     /// The hyperbolic tangent; within 4 ULP.
     fn tanh(self) -> Self;
-    /// The error function; within 2 ULP.
+    /// The error function; within 2 ULP, or 2.5 where the processor has no fused multiply-add.
     fn erf(self) -> Self;
     /// 1 - erf(x); within 5 ULP.
     fn erfc(self) -> Self;
