@@ -5,7 +5,7 @@ use gemm_common::cache::CACHE_INFO;
 use oxcall::Error;
 
 use super::number::SHORT;
-use super::{Number, loops, tiles, vector};
+use super::{Number, blocks, loops, tiles, vector};
 use crate::caches;
 use crate::kernel::Context;
 use crate::memory::{Scratch, room};
@@ -121,6 +121,17 @@ impl<'a, C: Number> Mat<'a, C> {
         Ok(memory)
     }
 
+    #[inline(always)]
+    pub(super) fn has_dense_columns(&self) -> bool {
+        self.row_stride == 1 || self.rows == 1
+    }
+
+    /// Column `j`, of a matrix with dense columns.
+    #[inline(always)]
+    pub(super) fn column(&self, j: usize) -> &'a [C] {
+        &self.data[j * self.col_stride..][..self.rows]
+    }
+
     /// The part from `start` on, at most `sizes` large.
     #[inline(always)]
     pub(in crate::kernels) fn part(&self, start: [usize; 2], sizes: [usize; 2]) -> Mat<'a, C> {
@@ -211,6 +222,18 @@ impl<'a, C: Number> MatMut<'a, C> {
         }
     }
 
+    /// Rows and columns.
+    #[inline(always)]
+    pub(super) fn sizes(&self) -> (usize, usize) {
+        (self.rows, self.cols)
+    }
+
+    /// The distance of rows, which are dense and apart, and the elements from the first to the last.
+    pub(super) fn rows_apart(&mut self) -> (usize, &mut [C]) {
+        let strides = [self.row_stride, 1];
+        (self.row_stride, &mut self.data[..extent([self.rows, self.cols], strides)])
+    }
+
     fn transposed(self) -> MatMut<'a, C> {
         MatMut {
             rows: self.cols,
@@ -273,6 +296,9 @@ pub(in crate::kernels) fn multiply<C: Number>(
         return vector::multiply(cx, threads, b.transposed(), a.transposed(), &mut out.data[..n], accumulate);
     }
     let can_split = threads > 1 && out.row_stride >= n && out.has_dense_rows();
+    if (threads == 1 || can_split) && blocks::fits(shape, &out) {
+        return blocks::multiply(cx, threads, terms_of::<C>(k), [a, b], out, accumulate);
+    }
     if can_split && (!C::IN_GEMM || m >= threads * ROWS) {
         return split_rows(cx, threads, a, b, out, accumulate);
     }
@@ -285,7 +311,7 @@ pub(in crate::kernels) fn multiply<C: Number>(
     }
     caches::know();
     let in_lanes = C::IN_LANES && m * n <= 256 && a.col_stride == 1 && b.row_stride == 1;
-    let terms = if in_lanes { k } else { k.div_ceil(k.div_ceil(C::TERMS[usize::from(k > SHORT)])) };
+    let terms = if in_lanes { k } else { terms_of::<C>(k) };
     room(packed::<C>(Shape { m, n, k: terms }, threads))?;
     let parallelism = if threads > 1 { Parallelism::Rayon(threads) } else { Parallelism::None };
     let mut add_terms = |start: usize| {
@@ -321,6 +347,11 @@ pub(in crate::kernels) fn multiply<C: Number>(
     Ok(())
 }
 
+/// The products of each part of sums of `k` products: parts are as long as each other.
+fn terms_of<C: Number>(k: usize) -> usize {
+    k.div_ceil(k.div_ceil(C::TERMS[usize::from(k > SHORT)]))
+}
+
 /// The least rows of a part of a product: to pack the other matrix anew for each part then costs little.
 const ROWS: usize = 64;
 
@@ -330,13 +361,13 @@ fn split_rows<C: Number>(
     threads: usize,
     a: Mat<'_, C>,
     b: Mat<'_, C>,
-    out: MatMut<'_, C>,
+    mut out: MatMut<'_, C>,
     accumulate: bool,
 ) -> Result<(), Error> {
     let parts = (out.rows / ROWS).clamp(threads, 2 * threads);
     let rows = out.rows.div_ceil(parts);
-    let (stride, cols) = (out.row_stride, out.cols);
-    let data = &mut out.data[..extent([out.rows, cols], [stride, 1])];
+    let cols = out.cols;
+    let (stride, data) = out.rows_apart();
     cx.pool.split_chunks(data, rows * stride, |start, chunk| {
         let a = a.part([start / stride, 0], [rows, a.cols]);
         multiply(cx, 1, a, b, MatMut::new(chunk, [a.rows, cols], [stride, 1]), accumulate)

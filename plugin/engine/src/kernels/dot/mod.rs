@@ -4,6 +4,7 @@
 //! not ([`layout`]). Elements are multiplied and added in one of six types ([`Number`]): matrices by the `gemm` crate;
 //! vectors, small and narrow matrices and integers by loops of this module.
 
+mod blocks;
 mod convert;
 mod layout;
 mod loops;

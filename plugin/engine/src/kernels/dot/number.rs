@@ -33,6 +33,8 @@ pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
     const IN_LANES: bool;
     /// Whether narrow products use [tiles](super::tiles).
     const IN_TILES: bool = false;
+    /// Whether large products use [blocks](super::blocks).
+    const IN_BLOCKS: bool = false;
 
     /// `a * b`.
     fn times(self, other: Self) -> Self;
@@ -90,6 +92,7 @@ macro_rules! floats {
 floats! {
     f32, F32, 1.0, 0.2, [64, 128], true, {
         const IN_TILES: bool = true;
+        const IN_BLOCKS: bool = true;
 
         #[inline(always)]
         fn plus_fused<L: Level>(self, a: Self, b: Self) -> Self {
