@@ -13,7 +13,7 @@ use crate::by_width;
 use crate::element::{Element, Scalar};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::combine::{Combine, by_combine};
-use crate::kernels::movement::{row_major, tensor, window_copies};
+use crate::kernels::movement::{prefetch, row_major, tensor, window_copies};
 use crate::kernels::nest::{self, Loop, Nest, Walk};
 use crate::kernels::scalars::Arrays;
 use crate::machine::{Block, Copy, Window};
@@ -317,6 +317,19 @@ fn apply_blocks<T: Pod + Send + Sync>(
     Ok(())
 }
 
+/// The bytes of a result from which on its windows are not in the first caches.
+const FAR: usize = 256 << 10;
+
+/// The bytes of windows to load ahead of the one that is updated: about those that arrive meanwhile.
+const AHEAD: usize = 2048;
+
+/// How many windows ahead of the one that is updated to load, which are at places that a processor cannot foresee. It
+/// loads the next lines of a long window by itself.
+fn windows_ahead(result: usize, window: usize) -> usize {
+    let is_worth_it = result >= FAR && (1..=AHEAD).contains(&window);
+    if is_worth_it { (AHEAD / window).min(16) } else { usize::MAX }
+}
+
 /// Updates the windows of `len` elements at those of `starts` that are in `part`, which begins at `first`.
 fn update_rows<T: Pod, U: Update<T>>(part: &mut [u8], first: usize, starts: &[usize], updates: &[u8], len: usize) {
     let (part, updates): (&mut [T], &[T]) = (bytemuck::cast_slice_mut(part), bytemuck::cast_slice(updates));
@@ -328,7 +341,12 @@ fn update_rows<T: Pod, U: Update<T>>(part: &mut [u8], first: usize, starts: &[us
         }
         return;
     }
-    for (start, row) in starts.iter().zip(updates.chunks_exact(len)) {
+    let ahead = windows_ahead(size_of_val(part), len * size_of::<T>());
+    for (index, (start, row)) in starts.iter().zip(updates.chunks_exact(len)).enumerate() {
+        let next = starts[index..].get(ahead).map_or(usize::MAX, |next| next.wrapping_sub(first));
+        if next < part.len() {
+            prefetch(&part[next..][..len]);
+        }
         let start = start.wrapping_sub(first);
         if start < part.len() {
             let old = &mut part[start..][..len];

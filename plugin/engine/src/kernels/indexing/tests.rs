@@ -264,13 +264,13 @@ fn scatters() {
     }
 }
 
-#[test]
-fn scatters_rows_on_several_threads() {
+/// Adds `count` rows of `len` floats to some of `rows`, and to some that there are not.
+fn check_scatter_of_rows(rows: usize, len: usize, count: usize) {
     let numbers = Numbers {
-        operand: vec![500, 64],
-        indices: vec![20_000],
-        slices: vec![20_000, 64],
-        sizes: vec![1, 64],
+        operand: vec![rows, len],
+        indices: vec![count],
+        slices: vec![count, len],
+        sizes: vec![1, len],
         offset_dims: vec![1],
         collapsed: vec![0],
         operand_batching: vec![],
@@ -280,17 +280,33 @@ fn scatters_rows_on_several_threads() {
     };
     let random = &mut Random(42);
     let op = scatter_op(&numbers, ElementType::F32, ElementType::S32).binary_region(BinaryOp::Add, ElementType::F32);
-    let rows: Vec<i32> = (0..20_000).map(|_| random.between(-1, 501) as i32).collect();
-    let updates: Vec<f32> = (0..64 * 20_000).map(|_| random.below(100) as f32).collect();
-    let mut expected = vec![1f32; 500 * 64];
-    for (&row, update) in rows.iter().zip(updates.chunks_exact(64)) {
-        if (0..500).contains(&row) {
-            let row = &mut expected[row as usize * 64..][..64];
+    let starts: Vec<i32> = (0..count).map(|_| random.between(-1, rows as i64 + 1) as i32).collect();
+    let updates: Vec<f32> = (0..len * count).map(|_| random.below(100) as f32).collect();
+    let mut expected = vec![1f32; rows * len];
+    for (&row, update) in starts.iter().zip(updates.chunks_exact(len)) {
+        if (0..rows as i32).contains(&row) {
+            let row = &mut expected[row as usize * len..][..len];
             row.iter_mut().zip(update).for_each(|(sum, x)| *sum += x);
         }
     }
-    let actual = op.run(&[bytes(&vec![1f32; 500 * 64]), bytes(&rows), bytes(&updates)]);
-    assert!(elements::<f32>(&actual[0]) == expected);
+    let actual = op.run(&[bytes(&vec![1f32; rows * len]), bytes(&starts), bytes(&updates)]);
+    assert!(elements::<f32>(&actual[0]) == expected, "{rows} rows of {len}");
+}
+
+#[test]
+fn scatters_rows_on_several_threads() {
+    check_scatter_of_rows(500, 64, 20_000);
+    check_scatter_of_rows(300, 1030, 500);
+}
+
+/// Whole blocks of windows and a part of one, whose last windows have none ahead of them.
+#[test]
+fn scatters_rows_that_are_loaded_ahead() {
+    for (rows, len) in [(40_000, 2), (8_000, 17), (2_000, 64), (300, 512), (300, 513)] {
+        for count in [1, 5, 256, 300, 777] {
+            check_scatter_of_rows(rows, len, count);
+        }
+    }
 }
 
 /// Indices of `count` single elements of a vector of `len`.

@@ -8,7 +8,7 @@ mod bits;
 mod concatenate;
 mod dynamic;
 mod pad;
-#[allow(unsafe_code, reason = "stores past the caches")]
+#[allow(unsafe_code, reason = "stores past the caches, and loads ahead")]
 mod stream;
 pub(crate) mod strided;
 #[cfg(test)]
@@ -20,6 +20,7 @@ use oxcall_hlo::{Func, Op, OpKind, TensorType, ValueId};
 use smallvec::{SmallVec, smallvec};
 
 pub(crate) use self::dynamic::window_copies;
+pub(crate) use self::stream::prefetch;
 use self::strided::StridedCopy;
 use crate::kernel::Kernel;
 

@@ -1,9 +1,9 @@
-//! Stores past the caches, for results that no cache holds until they are read: the lines need not be read first.
+//! Stores past the caches, for results that no cache holds until they are read: the lines need not be read first. And
+//! loads ahead, of lines that the processor cannot foresee.
 
 use bytemuck::Pod;
 
 /// The bytes of a cache line.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
 const LINE: usize = 64;
 
 /// Copies elements: past the caches if they are a whole cache line. The thread must call [`finish`] after its last
@@ -23,6 +23,18 @@ pub(super) fn copy<T: Pod>(from: &[T], to: &mut [T]) {
         // store before other threads' loads.
         unsafe { _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i))) };
     }
+}
+
+/// Begins to load the cache lines of `elements`, which this thread uses soon.
+#[inline(always)]
+pub(crate) fn prefetch<T: Pod>(elements: &[T]) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    for line in elements.chunks(LINE / size_of::<T>()) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every processor of this architecture has the instruction, which does not fault.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+    let _ = elements;
 }
 
 /// Copies elements.
