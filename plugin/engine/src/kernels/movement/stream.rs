@@ -25,6 +25,16 @@ pub(super) fn copy<T: Pod>(from: &[T], to: &mut [T]) {
     }
 }
 
+/// Copies elements, whose whole cache lines go past the caches. The thread must call [`finish`] after its last copy.
+#[inline(always)]
+pub(super) fn copy_row<T: Pod>(from: &[T], to: &mut [T]) {
+    let line = LINE / size_of::<T>();
+    let head = to.as_ptr().align_offset(LINE).min(to.len());
+    let ((from_head, from), (to_head, to)) = (from.split_at(head), to.split_at_mut(head));
+    to_head.copy_from_slice(from_head);
+    from.chunks(line).zip(to.chunks_mut(line)).for_each(|(from, to)| copy(from, to));
+}
+
 /// Begins to load the cache lines of `elements`, which this thread uses soon.
 #[inline(always)]
 pub(crate) fn prefetch<T: Pod>(elements: &[T]) {

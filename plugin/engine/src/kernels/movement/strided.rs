@@ -4,11 +4,12 @@ use bytemuck::Pod;
 use oxcall::Error;
 
 use super::stream;
-use super::tiles::Matrix;
+use super::tiles::{Matrix, Stores};
 use crate::by_width;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::nest::{self, Loop, Nest, Walk};
 use crate::machine::{Block, Copy};
+use crate::math::level::{self, Best};
 use crate::plan::Slot;
 use crate::pool::{Cost, Pool};
 
@@ -194,24 +195,24 @@ impl StridedCopy {
         let tall = self.loops[dim].size;
         let middle_count = nest::iterations(middle);
         let pitch = middle_count * inner.size;
-        let streams = size_of_val(dst) >= STREAMED;
+        let stores = stores::<T>(dst.len(), [tall, inner.size]);
         pool.for_chunks(self.cost(), dst, pitch * rows_together(tall, pitch * size_of::<T>()), |start, chunk| {
             let row = start / pitch;
             let mut matrices = Walk::new(outer, [offset], row / tall);
             let mut top = row % tall;
-            let mut rest = chunk;
+            let (mut rest, mut lines) = (chunk, None);
             while !rest.is_empty() {
                 let rows = (tall - top).min(rest.len() / pitch);
                 let (part, after) = rest.split_at_mut(rows * pitch);
                 let base = matrices.step()[0] + top as isize;
                 let mut walk = Walk::new(middle, [base], 0);
                 for column in 0..middle_count {
-                    let matrix = Matrix { src, base: walk.step()[0], stride: inner.strides[0], pitch, streams };
-                    matrix.transpose(&mut part[column * inner.size..], rows, inner.size);
+                    let matrix = Matrix { src, base: walk.step()[0], stride: inner.strides[0], pitch, stores };
+                    matrix.transpose(&mut part[column * inner.size..], rows, inner.size, &mut lines);
                 }
                 (rest, top) = (after, 0);
             }
-            if streams {
+            if stores != Stores::Cached {
                 stream::finish();
             }
         });
@@ -220,6 +221,21 @@ impl StridedCopy {
 
 /// Results from this size on are gone from the caches before they are read. Tests have smaller ones.
 const STREAMED: usize = if cfg!(test) { 256 << 10 } else { 32 << 20 };
+
+/// With AVX2, results from this size on are transposed in blocks: they exceed the cache of a core, and are as fast to
+/// read from memory as to store in pieces. Not measured with AVX-512. Tests have smaller ones.
+const IN_BLOCKS: usize = if cfg!(test) { 16 << 10 } else { 2 << 20 };
+
+/// How a result of `count` elements, in matrices of `rows` and `columns`, is stored.
+fn stores<T>(count: usize, [rows, columns]: [usize; 2]) -> Stores {
+    let (bytes, line) = (count * size_of::<T>(), columns * size_of::<T>());
+    let fills_blocks = rows >= 64 && line >= 256 && size_of::<T>() <= 8;
+    match level::best() {
+        Best::Avx2 if bytes >= IN_BLOCKS && fills_blocks => Stores::Blocks,
+        _ if bytes >= STREAMED => Stores::Streamed,
+        _ => Stores::Cached,
+    }
+}
 
 /// The smallest number of rows that one thread copies, of matrices of `tall` rows of `pitch` bytes: whole matrices if
 /// these are small, otherwise whole tiles.

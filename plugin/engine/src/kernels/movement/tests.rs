@@ -67,6 +67,14 @@ fn transposes_past_the_caches() {
     for (element, columns) in WIDTHS.into_iter().flat_map(|element| [(element, 256), (element, 258)]) {
         check_transpose(element, &[columns, 1025 / element.byte_width() + 131], vec![1, 0], random);
     }
+    // Every size around those of blocks, the last of which overlap those before; matrices in a row.
+    for element in WIDTHS {
+        let wide = 512 / element.byte_width();
+        for (rows, columns) in [(64, wide), (65, wide + 1), (79, wide + 15), (127, 2 * wide - 1), (16, 3 * wide / 2)] {
+            check_transpose(element, &[columns, rows], vec![1, 0], random);
+        }
+        check_transpose(element, &[3, wide + 9, 2, 70], vec![0, 2, 3, 1], random);
+    }
 }
 
 #[test]

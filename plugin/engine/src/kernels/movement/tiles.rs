@@ -4,6 +4,7 @@ use bytemuck::Pod;
 
 use super::{stream, strided};
 use crate::kernels::simd::vectorised;
+use crate::math::level::{self, Best};
 
 /// A matrix in an operand, dense along columns: element (row, column) at `base + row + column * stride`.
 pub(super) struct Matrix<'a, T> {
@@ -12,21 +13,91 @@ pub(super) struct Matrix<'a, T> {
     pub(super) stride: isize,
     /// The distance of rows in the result.
     pub(super) pitch: usize,
-    /// Whether stores bypass the caches.
-    pub(super) streams: bool,
+    pub(super) stores: Stores,
+}
+
+/// The way in which results are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stores {
+    /// Tile by tile.
+    Cached,
+    /// Tile by tile, lines past the caches.
+    Streamed,
+    /// Block by block, through memory that stays in the cache. Pieces of lines of the result go past the caches.
+    Blocks,
+}
+
+/// The bytes of the lines of a block, and the lines. Shorter pieces of a result's lines are slower to store: each is in
+/// a page of its own.
+const BLOCK: (usize, usize) = (512, 64);
+
+/// The bytes between lines of a block, so that its columns are in different sets of the cache.
+const GAP: usize = 64;
+
+/// Memory for a block.
+#[repr(align(64))]
+pub(super) struct Lines([u8; BLOCK.1 * (BLOCK.0 + GAP)]);
+
+impl Lines {
+    pub(super) fn new() -> Lines {
+        Lines([0; BLOCK.1 * (BLOCK.0 + GAP)])
+    }
 }
 
 impl<T: Pod> Matrix<'_, T> {
     /// Writes the first `rows` and `columns` to `dst`, dense along rows.
-    pub(super) fn transpose(&self, dst: &mut [T], rows: usize, columns: usize) {
+    pub(super) fn transpose(&self, dst: &mut [T], rows: usize, columns: usize, lines: &mut Option<Lines>) {
         let size = (rows, columns);
-        // LLVM's shuffles of wider elements take longer than picking them.
+        if self.stores == Stores::Blocks {
+            let lines = bytemuck::cast_slice_mut(&mut lines.get_or_insert_with(Lines::new).0);
+            match (size_of::<T>(), rows.min(columns)) {
+                (..=4, 16..) => return shuffle_blocks::<T, 16>(self, dst, size, lines),
+                (..=8, 8..) => return shuffle_blocks::<T, 8>(self, dst, size, lines),
+                _ => {}
+            }
+        }
         match (size_of::<T>(), rows.min(columns)) {
             (..=4, 16..) => shuffle_tiles::<T, 16>(self, dst, size),
             (..=4, 8..) => shuffle_tiles::<T, 8>(self, dst, size),
+            // With AVX-512, LLVM's shuffles of wider elements take longer than picking them; with AVX2, two thirds.
+            (..=8, 8..) if level::best() == Best::Avx2 => shuffle_tiles::<T, 8>(self, dst, size),
             (..=8, 8..) => self.transpose_by::<8>(dst, size, pick),
             (_, 4..) => self.transpose_by::<4>(dst, size, pick),
             _ => self.transpose_thin(dst, size),
+        }
+    }
+
+    /// Does so block by block. The last tiles of a block, and the last blocks, overlap those before.
+    #[inline(always)]
+    fn transpose_blocks<const TILE: usize>(
+        &self,
+        dst: &mut [T],
+        (rows, columns): (usize, usize),
+        lines: &mut [T],
+        permute: impl Fn(&mut [[T; TILE]; TILE]) + Copy,
+    ) {
+        let (wide, pitch) = (BLOCK.0 / size_of::<T>(), (BLOCK.0 + GAP) / size_of::<T>());
+        for top in (0..rows).step_by(BLOCK.1) {
+            let tall = BLOCK.1.min(rows - top).max(TILE);
+            let top = top.min(rows - tall);
+            for left in (0..columns).step_by(wide) {
+                let wide = wide.min(columns - left).max(TILE);
+                let left = left.min(columns - wide);
+                for column in (0..wide).step_by(TILE) {
+                    let column = column.min(wide - TILE);
+                    for row in (0..tall).step_by(TILE) {
+                        let row = row.min(tall - TILE);
+                        let tile = self.permuted(top + row, left + column, permute);
+                        for (i, line) in tile.iter().enumerate() {
+                            lines[(row + i) * pitch + column..][..TILE].copy_from_slice(line);
+                        }
+                    }
+                }
+                for row in 0..tall {
+                    let to = &mut dst[(top + row) * self.pitch + left..][..wide];
+                    stream::copy_row(&lines[row * pitch..][..wide], to);
+                }
+            }
         }
     }
 
@@ -45,7 +116,7 @@ impl<T: Pod> Matrix<'_, T> {
             for left in (0..columns).step_by(block) {
                 let down = (top..(top + block).min(rows)).step_by(TILE);
                 let right = (left..(left + block).min(columns)).step_by(TILE);
-                if self.streams {
+                if self.stores == Stores::Streamed {
                     // Lines of the operand that are neighbours follow each other.
                     for column in right {
                         for row in down.clone() {
@@ -68,6 +139,22 @@ impl<T: Pod> Matrix<'_, T> {
         (self.base + row as isize + column as isize * self.stride) as usize
     }
 
+    /// The tile of the result at this place.
+    #[inline(always)]
+    fn permuted<const TILE: usize>(
+        &self,
+        row: usize,
+        column: usize,
+        permute: impl Fn(&mut [[T; TILE]; TILE]),
+    ) -> [[T; TILE]; TILE] {
+        let mut tile = [[T::zeroed(); TILE]; TILE];
+        for (i, line) in tile.iter_mut().enumerate() {
+            line.copy_from_slice(&self.src[self.at(row, column + i)..][..TILE]);
+        }
+        permute(&mut tile);
+        tile
+    }
+
     #[inline(always)]
     fn tile<const TILE: usize>(
         &self,
@@ -75,14 +162,10 @@ impl<T: Pod> Matrix<'_, T> {
         (row, column): (usize, usize),
         permute: impl Fn(&mut [[T; TILE]; TILE]),
     ) {
-        let mut tile = [[T::zeroed(); TILE]; TILE];
-        for (i, line) in tile.iter_mut().enumerate() {
-            line.copy_from_slice(&self.src[self.at(row, column + i)..][..TILE]);
-        }
-        permute(&mut tile);
+        let tile = self.permuted(row, column, permute);
         for (i, line) in tile.iter().enumerate() {
             let to = &mut dst[(row + i) * self.pitch + column..][..TILE];
-            if self.streams {
+            if self.stores == Stores::Streamed {
                 stream::copy(line, to);
             } else {
                 to.copy_from_slice(line);
@@ -116,6 +199,18 @@ vectorised! {
 /// Transposes in tiles that are shuffled.
 fn shuffle_tiles<T: Pod, const TILE: usize>(matrix: &Matrix<'_, T>, dst: &mut [T], size: (usize, usize)) {
     matrix.transpose_by::<TILE>(dst, size, shuffle);
+}
+}
+
+vectorised! {
+/// Transposes in blocks of tiles that are shuffled.
+fn shuffle_blocks<T: Pod, const TILE: usize>(
+    matrix: &Matrix<'_, T>,
+    dst: &mut [T],
+    size: (usize, usize),
+    lines: &mut [T],
+) {
+    matrix.transpose_blocks::<TILE>(dst, size, lines, shuffle);
 }
 }
 
