@@ -26,7 +26,8 @@ impl Call<'_> {
                 DTypeRule::Var(var) => dtypes[var],
                 _ => None,
             };
-            let code = wanted.and_then(|dtype| self.plan.shim.dtypes.code(dtype)).map_or_else(|| tensor.dtype_code(), Ok)?;
+            let code =
+                wanted.and_then(|dtype| self.plan.shim.dtypes.code(dtype)).map_or_else(|| tensor.dtype_code(), Ok)?;
             let sizes = tensor.sizes()?;
             let dims = dims.as_deref().unwrap_or(sizes);
             if code != tensor.dtype_code()? || dims != sizes {
