@@ -5,7 +5,7 @@ use oxcall_element::ElementType;
 use crate::DType;
 
 /// The dtype to which torch's own operators promote tensors: `torch.result_type` of all of them. `false` beside a dtype
-/// says that the tensor has no dimensions: it counts only among tensors of its kind of number, or of a lesser one.
+/// marks a tensor without dimensions, which does not widen tensors of its own or a later kind of number.
 ///
 /// `None` where torch refuses, and where XLA lacks the dtype.
 pub(crate) fn result_type(tensors: impl Iterator<Item = (DType, bool)>) -> Option<DType> {
@@ -22,7 +22,7 @@ pub(crate) fn result_type(tensors: impl Iterator<Item = (DType, bool)>) -> Optio
     common.dtype()
 }
 
-/// The dtype of tensors beside others that have no dimensions.
+/// Promotes the dtype of tensors by that of tensors without dimensions.
 fn with_scalar(tensors: ElementType, scalars: ElementType) -> Option<ElementType> {
     match (kind(tensors), kind(scalars)) {
         (Kind::Float, Kind::Complex) => complex(tensors),
@@ -46,13 +46,13 @@ fn promoted(a: ElementType, b: ElementType) -> Option<ElementType> {
         // No byte has all numbers of both.
         (Kind::Integer, Kind::Integer) if a.bits() == b.bits() => Some(ElementType::S16),
         (Kind::Float, Kind::Complex) => Some(if lesser.bits() == 64 { ElementType::C128 } else { greater }),
-        // Of one width are `f16` and `bf16`, neither of which has all numbers of the other.
+        // `f16` and `bf16`: neither holds all numbers of the other.
         _ if a.bits() == b.bits() => Some(ElementType::F32),
         _ => Some(if a.bits() > b.bits() { a } else { b }),
     }
 }
 
-/// The complex numbers with parts of a dtype; XLA has none with halves.
+/// The complex type whose parts have this type; XLA has none for halves.
 fn complex(real: ElementType) -> Option<ElementType> {
     match real {
         ElementType::F64 => Some(ElementType::C128),
@@ -61,7 +61,7 @@ fn complex(real: ElementType) -> Option<ElementType> {
     }
 }
 
-/// Kinds of numbers, each of which promotes to those after it.
+/// Kinds of numbers, in the order in which they promote.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Bool,
@@ -79,7 +79,7 @@ fn kind(element: ElementType) -> Kind {
     }
 }
 
-/// Whether a dtype has integers only, which operators of floats compute in torch's default dtype.
+/// Whether a dtype is integer or boolean: operators of floats convert it to torch's default dtype.
 pub(crate) fn is_integral(dtype: DType) -> bool {
     ElementType::from_dtype(dtype).is_some_and(|element| kind(element) <= Kind::Integer)
 }

@@ -22,20 +22,29 @@ def promoted_dtype(tensors, allowed):
         allowed: the names of the dtypes that the op takes; integers become floats if it takes only these.
     """
 
-    def common(has_dims):
-        dtypes = [dtype for dtype, rank in tensors if (rank > 0) == has_dims]
-        return functools.reduce(torch.promote_types, dtypes) if dtypes else None
-
     try:
-        with_dims, without = common(True), common(False)
-        found = with_dims or without
-        if with_dims and without:
-            # A tensor without dimensions counts less.
-            pair = (torch.empty(shape, dtype=dtype, device="meta") for shape, dtype in ((1, with_dims), ((), without)))
-            found = torch.result_type(*pair)
+        found = _common_dtype(tensors)
     except RuntimeError:
         return None
     allowed = [DTYPES[name] for name in allowed if name in DTYPES]
     if found and found not in allowed and not (found.is_floating_point or found.is_complex):
         found = torch.get_default_dtype()
     return found if found in allowed else None
+
+
+def _common_dtype(tensors):
+    """`torch.result_type` of any number of tensors; `None` of none."""
+    # Most calls have one dtype, and every call that autograd records comes here.
+    if len({dtype for dtype, _ in tensors}) == 1:
+        return tensors[0][0]
+
+    def common(has_dims):
+        dtypes = [dtype for dtype, rank in tensors if (rank > 0) == has_dims]
+        return functools.reduce(torch.promote_types, dtypes) if dtypes else None
+
+    with_dims, without = common(True), common(False)
+    if not (with_dims and without):
+        return with_dims or without
+    # A tensor without dimensions counts less.
+    pair = (torch.empty(shape, dtype=dtype, device="meta") for shape, dtype in ((1, with_dims), ((), without)))
+    return torch.result_type(*pair)

@@ -51,7 +51,7 @@ class Op:
             if given and dtype is None:
                 listed = ", ".join(f"`{name}` ({values[name].dtype})" for name in names)
                 raise RuntimeError(
-                    f"{self.name}: the arguments {listed} have no common dtype that {declared['name']} can be: "
+                    f"{self.name}: the arguments {listed} have no common dtype that {declared['name']} accepts: "
                     f"{', '.join(str(DTYPES.get(name, name)) for name in declared['dtypes'])}; convert them with `.to`"
                 )
             if any(dtype != other for other, _ in given):

@@ -37,7 +37,7 @@ pub(crate) struct FastPath {
     num_numbers: u8,
     /// Whether an argument may share memory with one that is updated in place.
     may_overlap: bool,
-    /// Whether arguments of several dtypes and shapes are promoted and broadcast.
+    /// Whether the call promotes and broadcasts its arguments.
     promotes: bool,
     /// Whether there is one argument and one result, and nothing else.
     unary: bool,
@@ -242,8 +242,8 @@ impl FastPath {
     }
 }
 
-/// The codes of the dtypes that arguments may have, if they are promoted. `None` if they have several type parameters,
-/// each of which has a dtype of its own.
+/// The codes of the dtypes that arguments may have, if they are promoted. `None` if the arguments have more than one
+/// type parameter.
 fn codes(plan: &Plan) -> Option<u64> {
     if !plan.handler.traits.broadcast {
         return Some(0);

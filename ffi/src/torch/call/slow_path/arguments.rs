@@ -34,11 +34,12 @@ impl Call<'_> {
         }
         self.promote()?;
         self.note_memory_format()?;
-        let has_storage = self.has_storage();
         for index in 0..self.args.len() {
             let Some(tensor) = &self.args[index] else { continue };
-            let checked = if has_storage { tensor.check_storage() } else { Ok(()) };
-            let buffer = checked.and_then(|()| describe(tensor)).map_err(|error| self.of_argument(index, error))?;
+            let buffer = self
+                .check_storage(tensor)
+                .and_then(|()| describe(tensor))
+                .map_err(|error| self.of_argument(index, error))?;
             let view = if buffer.is_none() && self.plan.handler.traits.expands() { view(tensor)? } else { None };
             let buffer = match (buffer, view) {
                 (Some(buffer), _) => buffer,
@@ -56,9 +57,11 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Whether tensors have all their elements in their storage. Devices of other kinds may keep them elsewhere.
-    pub(super) fn has_storage(&self) -> bool {
-        !self.meta && (self.plan.on_host || dispatch_key(self.plan.handler) == "CUDA")
+    /// [`Tensor::check_storage`], unless the tensor's elements may be elsewhere: on other devices, or nowhere.
+    #[inline]
+    pub(super) fn check_storage(&self, tensor: &Tensor) -> Result<()> {
+        let is_stored = !self.meta && (self.plan.on_host || dispatch_key(self.plan.handler) == "CUDA");
+        if is_stored { tensor.check_storage() } else { Ok(()) }
     }
 
     /// Gives broadcast views the dimensions that they have in memory, once those of the results are known.

@@ -26,13 +26,11 @@ impl Call<'_> {
                 DTypeRule::Var(var) => dtypes[var],
                 _ => None,
             };
-            let code =
-                wanted.and_then(|dtype| self.plan.shim.dtypes.code(dtype)).map_or_else(|| tensor.dtype_code(), Ok)?;
-            let sizes = tensor.sizes()?;
+            let (own, sizes) = (tensor.dtype_code()?, tensor.sizes()?);
+            let code = wanted.and_then(|dtype| self.plan.shim.dtypes.code(dtype)).unwrap_or(own);
             let dims = dims.as_deref().unwrap_or(sizes);
-            if code != tensor.dtype_code()? || dims != sizes {
-                let checked = if self.has_storage() { tensor.check_storage() } else { Ok(()) };
-                let copy = checked.and_then(|()| tensor.copy_as(dims, code));
+            if code != own || dims != sizes {
+                let copy = self.check_storage(tensor).and_then(|()| tensor.copy_as(dims, code));
                 self.args[index] = Some(copy.map_err(|error| self.of_argument(index, error))?);
             }
         }

@@ -113,8 +113,8 @@ impl<'a, C: Number> Mat<'a, C> {
     where
         'a: 'b,
     {
-        if self.row_stride == 1 || self.rows == 1 {
-            return Ok(&self.data[..self.rows]);
+        if self.has_dense_columns() {
+            return Ok(self.column(0));
         }
         *memory = cx.scratch(self.rows)?;
         memory.iter_mut().enumerate().for_each(|(i, to)| *to = self.at(i, 0));
