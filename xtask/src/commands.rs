@@ -35,10 +35,13 @@ pub(crate) const COMMANDS: &[Command] = &[
     },
     Command {
         name: "test",
-        forms: &[Form {
-            args: "[lint|rust|python|torch]...",
-            about: "every Rust, Python and PyTorch test, or the named parts (lint is not part of the default)",
-        }],
+        forms: &[
+            Form {
+                args: "[lint|rust|python|torch]...",
+                about: "every Rust, Python and PyTorch test, or the named parts (lint is not part of the default)",
+            },
+            Form { args: "thorough", about: "the plugin's Python tests with more of their many cases" },
+        ],
         run: test::run,
     },
     Command {

@@ -8,7 +8,7 @@ use crate::shell::{self, Context, Failure, Result};
 use crate::{cpp, lanes, lint, workspace};
 
 pub(crate) const PARTS: &[lint::Part] =
-    &[("lint", || lint::run(&[])), ("rust", rust), ("python", pytest), ("torch", torch)];
+    &[("lint", || lint::run(&[])), ("rust", rust), ("python", pytest), ("torch", torch), ("thorough", thorough)];
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     const DEFAULT: [&str; 3] = ["rust", "python", "torch"];
@@ -35,6 +35,14 @@ impl Libraries {
     fn tell(&self, command: &mut Command) {
         command.env("OXCALL_TEST_LIBS", &self.folder).env("OXCALL_TEST_PEERS", &self.peers);
         command.env("OXCALL_TEST_PLUGIN", &self.plugin).env("OXCALL_PLUGIN_LIBRARY", &self.plugin);
+    }
+
+    /// The Python tests of a folder.
+    fn tests(&self, venv: &Venv, folder: &str) -> Command {
+        let mut command = venv.python();
+        command.args(["-m", "pytest", folder]);
+        self.tell(&mut command);
+        command
     }
 }
 
@@ -140,10 +148,8 @@ fn pytest() -> Result<()> {
     let with_kernels = with_kernels()?;
     // Each in a process of its own: JAX's platforms and options are those of a process.
     let tests = |folder, mode: Option<&str>| {
-        let mut command = venv.python();
-        command.args(["-m", "pytest", folder]).envs(mode.map(|mode| ("OXCALL_TEST_MODE", mode)));
-        libraries.tell(&mut command);
-        command.env("OXCALL_TEST_CUDA", &with_kernels);
+        let mut command = libraries.tests(&venv, folder);
+        command.envs(mode.map(|mode| ("OXCALL_TEST_MODE", mode))).env("OXCALL_TEST_CUDA", &with_kernels);
         command
     };
     let behaviour = ["cpu", "oxcall"].map(|mode| tests("tests/jax_behaviour", Some(mode)));
@@ -151,6 +157,14 @@ fn pytest() -> Result<()> {
     others.extend(behaviour);
     others.push(independent_client(&libraries.plugin)?);
     lanes::run(vec![tests("tests/plugin", None)], others)
+}
+
+/// The tests of the plugin with more of their many cases than each run has.
+fn thorough() -> Result<()> {
+    let venv = python::default_venv()?;
+    python::install_packages(&venv)?;
+    let mut command = Libraries::build(&venv)?.tests(&venv, "tests/plugin");
+    shell::run(command.env("OXCALL_TEST_EXTENT", "thorough"))
 }
 
 /// The ops as PyTorch operators, where there is no JAX.

@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 
 SIZES = [1, 2, 3, 4, 5, 8, 15, 16, 17, 33, 64, 100, 129]
+FEWER = [1, 3, 8, 17, 64, 129]
 TYPES = ["float32", "int32", "uint32", "int8", "uint16", "bfloat16", "float16", "bool"]
 WIDE_TYPES = ["float64", "int64", "uint64"]
 
