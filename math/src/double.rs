@@ -3,7 +3,7 @@
 mod error;
 mod trigonometric;
 
-pub use error::{erf, erfc};
+pub use error::{erf, erfc, erfc_of_gauss, gauss};
 
 use super::elementary::{self, Angles, Format, fma, horner};
 use super::level::Level;

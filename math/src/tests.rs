@@ -173,6 +173,45 @@ fn erf_is_accurate_everywhere() {
     assert_eq!(single::erf::<Baseline, f32>(-0.0).to_bits(), (-0.0f32).to_bits());
 }
 
+/// erfc and e^-x^2 at all numbers where they are neither 1 nor 0 beside these, and at special ones.
+#[test]
+fn erfc_and_its_exponential_are_accurate_everywhere() {
+    let scale = f64::from(single::GAUSS_SCALE);
+    fn check<L: Level>(scale: f64) {
+        // Of 100 million numbers, a prime step takes those with each mantissa in turn.
+        let step = if cfg!(debug_assertions) { 1009 } else { 13 };
+        let mut worst = [(0.0, 0.0); 2];
+        for bits in (1e-4f32.to_bits()..10.4f32.to_bits()).step_by(step) {
+            let x = f32::from_bits(bits);
+            for x in [x, -x] {
+                let (gauss, exact) = (single::gauss::<L, f32>(x), f64::from(x));
+                let of_gauss = error((f64::from(gauss) / scale) as f32, (-exact * exact).exp());
+                let of_erfc = error(single::erfc_of_gauss::<L, f32>(x, gauss), libm::erfc(exact));
+                for (worst, error) in worst.iter_mut().zip([of_gauss, of_erfc]) {
+                    *worst = if error > worst.0 { (error, x) } else { *worst };
+                }
+            }
+        }
+        let bounds = if L::FUSED { [1.5, 5.1] } else { [2.5, 6.0] };
+        let are_near = worst.iter().zip(bounds).all(|((error, _), bound)| *error <= bound);
+        assert!(are_near, "ULP of e^-x^2 and erfc, each at x: {worst:?}");
+        let erfc = single::erfc::<L, f32>;
+        assert_eq!([0.0, -0.0, 1e-30, -1e-30].map(erfc), [1.0; 4]);
+        assert_eq!([10.3, 1e30, f32::INFINITY].map(erfc), [0.0; 3]);
+        assert_eq!([-10.3, -1e30, f32::NEG_INFINITY].map(erfc), [2.0; 3]);
+        for bits in [0x7fc0_0000, 0x7f80_0001, 0x7fff_ffff, 0xffc0_01ff] {
+            let nan = f32::from_bits(bits);
+            assert!(single::gauss::<L, f32>(nan).is_nan() && erfc(nan).is_nan(), "{bits:x}");
+        }
+    }
+    check::<Unfused>(scale);
+    check::<Baseline>(scale);
+    #[cfg(target_arch = "x86_64")]
+    if super::level::Avx2::is_present() {
+        super::level::Avx2::enter(|| check::<super::level::Avx2>(scale));
+    }
+}
+
 /// Four numbers at a time have the bits of each by itself.
 #[test]
 fn four_numbers_are_as_one() {
@@ -200,7 +239,7 @@ fn four_numbers_are_as_one() {
         check::<F>("ln_1p", elementary::ln_1p::<L, F::Four>, elementary::ln_1p::<L, F>);
         check::<F>("logistic", elementary::logistic::<L, F::Four>, elementary::logistic::<L, F>);
         check::<F>("tanh", elementary::tanh::<L, F::Four>, elementary::tanh::<L, F>);
-        check::<F>("erfc", F::four_erfc::<L>, F::erfc::<L>);
+        check::<F>("erfc", |x| F::four_erfc_of_gauss::<L>(x, F::four_gauss::<L>(x)), F::erfc::<L>);
         check::<F>(
             "log_add_exp",
             |x| elementary::log_add_exp::<L, F::Four>(x, -x),

@@ -14,7 +14,19 @@ trait Function<const N: usize> {
 }
 
 macro_rules! functions {
-    ($($opcode:ident($($arg:ident),*) $value:expr;)*) => {
+    ([$($part:ident($($of:ident),*) $result:expr;)*] $($opcode:ident($($arg:ident),*) $value:expr;)*) => {
+        functions!(@kernels $($opcode($($arg),*) $value;)* $($part($($of),*) $result;)*);
+
+        /// The code of a function's kernel for the processor; `other` for those that are not here.
+        pub(super) const fn kernel<F: Float>(opcode: Opcode, other: fn() -> Kernel<F>) -> fn() -> Kernel<F> {
+            match opcode {
+                $(Opcode::$opcode => best::<F, $opcode, { [$(stringify!($arg)),*].len() }>,)*
+                Opcode::Erfc => || unreachable!("computed by its parts"),
+                _ => other,
+            }
+        }
+    };
+    (@kernels $($opcode:ident($($arg:ident),*) $value:expr;)*) => {
         $(
             struct $opcode;
 
@@ -25,23 +37,28 @@ macro_rules! functions {
                 }
             }
         )*
-
-        /// The code of a function's kernel for the processor; `other` for those that are not here.
-        pub(super) const fn kernel<F: Float>(opcode: Opcode, other: fn() -> Kernel<F>) -> fn() -> Kernel<F> {
-            match opcode {
-                $(Opcode::$opcode => best::<F, $opcode, { [$(stringify!($arg)),*].len() }>,)*
-                _ => other,
-            }
-        }
     };
 }
 functions! {
+    [
+        Gauss(x) F::four_gauss::<L>(x);
+        ErfcOfGauss(x, gauss) F::four_erfc_of_gauss::<L>(x, gauss);
+    ]
     Exp(x) elementary::exp::<L, F::Four>(x);
     ExpM1(x) elementary::expm1::<L, F::Four>(x);
     Logistic(x) elementary::logistic::<L, F::Four>(x);
     Tanh(x) elementary::tanh::<L, F::Four>(x);
-    Erfc(x) F::four_erfc::<L>(x);
     LogAddExp(a, b) elementary::log_add_exp::<L, F::Four>(a, b);
+}
+
+/// [`oxcall_math::single::gauss`].
+pub(super) fn gauss<F: Float>() -> Kernel<F> {
+    best::<F, Gauss, 1>()
+}
+
+/// [`oxcall_math::single::erfc_of_gauss`].
+pub(super) fn erfc_of_gauss<F: Float>() -> Kernel<F> {
+    best::<F, ErfcOfGauss, 2>()
 }
 
 fn best<F: Float, M: Function<N>, const N: usize>() -> Kernel<F> {

@@ -3,7 +3,7 @@
 //! * `value`: what such a function computes with, [`Row`] and [`PerRow`], which record a program.
 //! * `program`: such programs; `ops`: their operations of single elements, with the kernels of `functions`; `derive`:
 //!   their derivatives.
-//! * `simplify`: programs with fewer operations, for the same results.
+//! * `simplify`: programs with fewer operations, for the same results; `parts`: functions that share an exponential.
 //! * `plan`: the order in which a program is computed, in as few passes over a row as its reductions allow.
 //! * `run`: the loop over the rows of arrays, on threads; `reduce`: reductions of a row.
 //! * [`elements`]: functions of single elements.
@@ -13,6 +13,7 @@ mod derive;
 pub mod elements;
 mod functions;
 mod ops;
+mod parts;
 mod plan;
 mod program;
 mod reduce;

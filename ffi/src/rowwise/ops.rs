@@ -41,6 +41,8 @@ struct Code {
     /// The derivatives along one direction, and along each operand.
     tangent: fn([Dual<Row, 1>; OPERANDS]) -> Dual<Row, 1>,
     slopes: fn([Dual<Row, OPERANDS>; OPERANDS]) -> Dual<Row, OPERANDS>,
+    /// See [`Op::parts`].
+    parts: Option<[Op; 2]>,
 }
 
 impl Op {
@@ -188,11 +190,32 @@ macro_rules! ops {
                 number: number::<formulas::$name, { [$(stringify!($arg)),*].len() }>,
                 tangent: result::<Dual<Row, 1>, formulas::$name, { [$(stringify!($arg)),*].len() }>,
                 slopes: result::<Dual<Row, OPERANDS>, formulas::$name, { [$(stringify!($arg)),*].len() }>,
+                parts: const { parts(Opcode::$name) },
             });)*
         }
     };
 }
 for_each_operation!(ops);
+
+/// What the parts of an operation have in common.
+const PART: Code = Code {
+    opcode: Opcode::Erfc,
+    arity: 0,
+    single: || unreachable!("of a part"),
+    double: || unreachable!("of a part"),
+    number: |_| unreachable!("of rows"),
+    tangent: |_| unreachable!("made after derivatives"),
+    slopes: |_| unreachable!("made after derivatives"),
+    parts: None,
+};
+
+/// The parts of an operation. A library has them if it has the operation.
+const fn parts(opcode: Opcode) -> Option<[Op; 2]> {
+    match opcode {
+        Opcode::Erfc => Some([Op::Gauss, Op::ErfcOfGauss]),
+        _ => None,
+    }
+}
 
 /// Two cheap operations, one after the other. Each is rounded by itself.
 mod chains {
@@ -264,9 +287,7 @@ mod chains {
             arity: 1 + B::ARITY,
             single: kernel::<f32, Self, 3>,
             double: kernel::<f64, Self, 3>,
-            number: |_| unreachable!("of rows"),
-            tangent: |_| unreachable!("made after derivatives"),
-            slopes: |_| unreachable!("made after derivatives"),
+            ..PART
         };
     }
 }
@@ -312,6 +333,16 @@ impl Op {
         }))
     }
 
+    /// The operations that this one of a row is computed by: one of the operand, and one of the operand and what that
+    /// gives. Made after derivatives.
+    pub(super) fn parts(self) -> Option<[Op; 2]> {
+        self.0.parts
+    }
+
+    const Gauss: Op = Op(&Code { arity: 1, single: functions::gauss, double: functions::gauss, ..PART });
+    const ErfcOfGauss: Op =
+        Op(&Code { arity: 2, single: functions::erfc_of_gauss, double: functions::erfc_of_gauss, ..PART });
+
     /// The first operand is the order, a constant.
     pub(super) const Polygamma: Op = Op(&Code {
         opcode: Opcode::Polygamma,
@@ -321,6 +352,7 @@ impl Op {
         number: |[order, x, _]| Scalar(x).polygamma(order as u32).0,
         tangent: |[order, x, _]| x.polygamma(order.value.constant().unwrap_or_default() as u32),
         slopes: |[order, x, _]| x.polygamma(order.value.constant().unwrap_or_default() as u32),
+        parts: None,
     });
 }
 

@@ -9,9 +9,9 @@ use super::ops::{OPERANDS, Op};
 use super::program::{Builder, Id, Kind, Make, Node, Program};
 
 impl Program {
-    /// As it is computed: signs moved, and pairs made. Marks are gone before.
+    /// As it is computed: signs moved, functions as their parts, and pairs made. Marks are gone before.
     pub(super) fn computed(&self) -> Program {
-        self.with_signs_moved().with_pairs()
+        self.with_signs_moved().with_parts().with_pairs()
     }
 
     /// With signs as part of products, quotients, sums and constants, and without factors of 1.

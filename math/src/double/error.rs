@@ -57,34 +57,56 @@ fn near_zero<L: Level, T: Double>(x: T) -> T {
     polynomial::<L, T, 13>(x * x, &NEAR_ZERO)
 }
 
-/// erfc a, for an `a` of at least 0.45.
+/// By which [`gauss`] is larger than the exponential, as for `f32`.
+const GAUSS_SCALE: f32 = crate::single::GAUSS_SCALE;
+
+/// |x|, no larger than where erfc and e^-x^2 are 0.
 #[inline(always)]
-fn tail<L: Level, T: Double>(a: T) -> T {
-    let end = T::of_double(END);
-    let a = T::select(end.less(a), end, a);
+fn bounded<T: Double>(x: T) -> T {
+    let (a, end) = (x.magnitude(), T::of_double(END));
+    T::select(end.less(a), end, a)
+}
+
+/// 2^64 e^-x^2.
+#[inline(always)]
+pub fn gauss<L: Level, T: Double>(x: T) -> T {
+    let a = bounded(x);
     // a^2 in two parts, the first exact: an error of a^2 is a relative error of e^-a^2.
     let high = T::of_bits(a.bits().and(T::Int::of(-0x800_0000)));
     let (square, rest) = (high * high, (a - high) * (a + high));
-    let s = (a - T::of(4.0)) / (a + T::of(4.0));
-    let scaled = polynomial::<L, T, 22>(s, &TAIL) / fma::<L, T>(T::of(2.0), a, T::of(1.0));
-    let gauss = exp::<L, T>(-square);
+    let power = exp::<L, T>(-square) * T::of(GAUSS_SCALE);
     // e^-rest - 1, where rest is at most 5e-5.
     let less_one = rest * polynomial::<L, T, 3>(rest, &[-1.0, 0.5, -1.0 / 6.0]);
-    fma::<L, T>(scaled, less_one, scaled) * gauss
+    fma::<L, T>(power, less_one, power)
+}
+
+/// erfc |x|, where that is at least 0.45, of x and its [`gauss`].
+#[inline(always)]
+fn tail<L: Level, T: Double>(x: T, gauss: T) -> T {
+    let a = bounded(x);
+    let s = (a - T::of(4.0)) / (a + T::of(4.0));
+    let divisor = fma::<L, T>(T::of(2.0 * GAUSS_SCALE), a, T::of(GAUSS_SCALE));
+    polynomial::<L, T, 22>(s, &TAIL) / divisor * gauss
 }
 
 /// erf x.
 #[inline(always)]
 pub fn erf<L: Level, T: Double>(x: T) -> T {
-    let a = x.magnitude();
     let near = fma::<L, T>(x, near_zero::<L, T>(x), x);
-    T::select(a.less(T::of(1.0)), near, (T::of(1.0) - tail::<L, T>(a)).with_sign(x))
+    let far = (T::of(1.0) - tail::<L, T>(x, gauss::<L, T>(x))).with_sign(x);
+    T::select(x.magnitude().less(T::of(1.0)), near, far)
 }
 
 /// 1 - erf x.
 #[inline(always)]
 pub fn erfc<L: Level, T: Double>(x: T) -> T {
-    let tail = tail::<L, T>(x.magnitude());
+    erfc_of_gauss::<L, T>(x, gauss::<L, T>(x))
+}
+
+/// 1 - erf x, of x and its [`gauss`].
+#[inline(always)]
+pub fn erfc_of_gauss<L: Level, T: Double>(x: T, gauss: T) -> T {
+    let tail = tail::<L, T>(x, gauss);
     let far = T::select(x.less(T::of(0.0)), T::of(2.0) - tail, tail);
     let [less, lost] = sum(T::of(1.0), -x);
     let near = less + fma::<L, T>(-x, near_zero::<L, T>(x), lost);

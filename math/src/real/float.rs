@@ -30,8 +30,10 @@ pub trait Float: Angles + Default + Send + Sync + 'static {
     fn erf<L: Level>(self) -> Self;
     /// 1 - erf(x).
     fn erfc<L: Level>(self) -> Self;
-    /// The same of four numbers.
-    fn four_erfc<L: Level>(x: Self::Four) -> Self::Four;
+    /// e^-x^2 of four numbers, times [`GAUSS_SCALE`](single::GAUSS_SCALE).
+    fn four_gauss<L: Level>(x: Self::Four) -> Self::Four;
+    /// 1 - erf(x) of four numbers, given what `four_gauss` makes of them.
+    fn four_erfc_of_gauss<L: Level>(x: Self::Four, gauss: Self::Four) -> Self::Four;
     /// The angle of the point (x, self).
     fn atan2<L: Level>(self, x: Self) -> Self;
     /// Whether [`power`](Float::power) can be used.
@@ -93,8 +95,12 @@ macro_rules! float {
                 $kernels::erfc::<L, $float>(self)
             }
             #[inline(always)]
-            fn four_erfc<L: Level>(x: Four<$float>) -> Four<$float> {
-                $kernels::erfc::<L, Four<$float>>(x)
+            fn four_gauss<L: Level>(x: Four<$float>) -> Four<$float> {
+                $kernels::gauss::<L, Four<$float>>(x)
+            }
+            #[inline(always)]
+            fn four_erfc_of_gauss<L: Level>(x: Four<$float>, gauss: Four<$float>) -> Four<$float> {
+                $kernels::erfc_of_gauss::<L, Four<$float>>(x, gauss)
             }
             #[inline(always)]
             fn floor<L: Level>(self) -> $float {

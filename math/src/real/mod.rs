@@ -126,7 +126,7 @@ pub trait Real:
     fn tanh(self) -> Self;
     /// The error function; within 2 ULP, or 2.5 where the processor has no fused multiply-add.
     fn erf(self) -> Self;
-    /// 1 - erf(x); within 5.1 ULP.
+    /// 1 - erf(x); within 5.1 ULP, or 6 where the processor has no fused multiply-add.
     fn erfc(self) -> Self;
     /// The sine; within 2 ULP. Angles beyond 6000 (`f64`: 1,000,000) take scalar code.
     fn sin(self) -> Self;

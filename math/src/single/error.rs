@@ -1,8 +1,8 @@
 //! The error function, its complement and its inverse.
 
 use super::polynomial;
-use crate::elementary::{Format, fma, ln_1p, nearest_to_product};
-use crate::lane::Bits;
+use crate::elementary::{Format, fma, ln_1p, nearest_to_product, power_of_two_of_biased};
+use crate::lane::{Bits, Number};
 use crate::level::Level;
 
 /// erf x.
@@ -46,63 +46,73 @@ pub fn erf<L: Level, T: Format>(x: T) -> T {
     T::select(a.less(T::of(1.1)), small, large)
 }
 
-/// 2^64: beside it, what is beside a normal number remains one.
-const LARGE: f32 = 18_446_744_073_709_551_616.0;
+/// By which [`gauss`] is larger than the exponential: so that it and all that it is made of are normal numbers.
+pub const GAUSS_SCALE: f32 = 18_446_744_073_709_551_616.0;
 
 /// 1 - erf x.
 #[inline(always)]
 pub fn erfc<L: Level, T: Format>(x: T) -> T {
-    let a = x.magnitude();
-    let end = T::of(10.6);
-    let a = T::select(end.less(a), end, a);
-    let (n, power) = gauss::<L, T>(a);
-    // LARGE e^(x^2) erfc(x) (x + 2) in s = (x - 2) / (x + 2), for x from 0.45 to 10.2; 3.5e-9. With one reciprocal,
-    // since a quotient takes as long as ten other operations.
-    let reciprocal = T::of(1.0) / (a + T::of(2.0));
-    let s = fma::<L, T>(T::of(-4.0), reciprocal, T::of(1.0));
-    let q = polynomial::<L, T, 10>(
-        s,
-        [
-            1.021_582_708_48,
-            -0.687_160_668_535,
-            0.279_471_713_173,
-            -0.036_442_864_406,
-            -0.021_503_465_991_5,
-            0.006_485_964_968_83,
-            0.003_042_203_326,
-            -0.000_865_711_732_122,
-            -0.000_526_929_355_448,
-            8.367_473_934_07e-5,
-        ]
-        .map(|coefficient: f32| coefficient * LARGE),
-    );
-    // n is between -163 and 0, so that the exponent has room for it, and only the last product may be subnormal.
-    let large = power * (q * reciprocal);
-    let tail = T::of_bits(large.bits().plus(n.left(T::MANTISSA))) * T::of(1.0 / LARGE);
-    let far = T::select(x.less(T::of(0.0)), T::of(2.0) - tail, tail);
-    // -erf x / x in x^2, up to 0.46; 6.5e-10.
-    let slope = polynomial::<L, T, 5>(
-        x * x,
-        [-1.128_379_166_4, 0.376_126_234_28, -0.112_832_037_11, 0.026_787_724_659, -0.004_793_255_359_6],
-    );
-    let near = fma::<L, T>(x, slope, T::of(1.0));
-    // NaN is near, since its bits are no number's to add to.
-    T::select(T::of(0.45).less(a), far, near)
+    erfc_of_gauss::<L, T>(x, gauss::<L, T>(x))
 }
 
-/// e^-x^2 = 2^n e^-r, as n in the lowest bits of an integer, and e^-r, where r is at most ln 2 / 2.
+/// |x|, no larger than where 1 - erf x and e^-x^2 are 0; NaN stays.
 #[inline(always)]
-fn gauss<L: Level, T: Format>(x: T) -> (T::Int, T) {
-    let (square, excess) = square::<L, T>(x);
-    let (n, integer) = nearest_to_product::<L, T>(square, -T::LOG2_E, 0);
+fn bounded<T: Format>(x: T) -> T {
+    let (a, end) = (x.magnitude(), T::of(10.25));
+    T::select(end.less(a), end, a)
+}
+
+/// 2^64 e^-x^2.
+#[inline(always)]
+pub fn gauss<L: Level, T: Format>(x: T) -> T {
+    let (square, excess) = square::<L, T>(bounded(x));
+    let (n, integer) = nearest_to_product::<L, T>(square, -T::LOG2_E, T::BIAS + 64);
     let [high, low] = T::LN_2_PARTS;
     let r = fma::<L, T>(n, high, square) - fma::<L, T>(n, -low, excess);
-    // (1 - r - e^-r) / r^2: as `exp_series`, with the signs of -r.
-    let series = polynomial::<L, T, 5>(
+    // e^-r, for an r of at most ln 2 / 2; a least maximum, 3.3e-9.
+    let power = polynomial::<L, T, 7>(
         r,
-        [-0.5, 0.166_665_769_897, -0.041_666_554_617_2, 0.008_363_179_052_72, -0.001_392_618_358_77],
+        [
+            1.0,
+            -1.0,
+            0.499_999_940_395,
+            -0.166_665_196_419,
+            0.041_668_396_443_1,
+            -0.008_368_796_668_95,
+            0.001_381_443_347_78,
+        ],
     );
-    (integer, T::of(1.0) - fma::<L, T>(r * r, series, r))
+    power * power_of_two_of_biased::<T>(integer)
+}
+
+/// 1 - erf x, of x and its [`gauss`].
+#[inline(always)]
+pub fn erfc_of_gauss<L: Level, T: Format>(x: T, gauss: T) -> T {
+    // e^(x^2) erfc(x) (x + 1.5) in s = (x - 1.5) / (x + 1.5), for an x of at most 10.25; a least maximum, 1.4e-8. With
+    // one reciprocal, since a quotient takes as long as ten other operations. A larger number than 1.5 needs fewer
+    // coefficients, but s is rounded, and the function of it is steeper near 0.
+    let reciprocal = T::of(1.0) / (bounded(x) + T::of(1.5));
+    let s = fma::<L, T>(T::of(-3.0), reciprocal, T::of(1.0));
+    let q = polynomial::<L, T, 11>(
+        s,
+        [
+            0.964_756_250_381,
+            -0.507_850_050_926,
+            0.075_622_893_869_9,
+            0.047_769_755_125,
+            -0.008_134_705_945_85,
+            -0.009_473_953_396_08,
+            -0.000_737_907_830_626,
+            0.001_828_156_295_23,
+            0.000_735_152_163_543,
+            -0.000_172_327_534_528,
+            -0.000_140_122_880_111,
+        ]
+        .map(|coefficient: f32| coefficient / GAUSS_SCALE),
+    );
+    // Only this product may be subnormal.
+    let tail = gauss * (q * reciprocal);
+    T::select(x.bits().less(T::Int::of(0)), T::of(2.0) - tail, tail)
 }
 
 /// x^2 rounded, and by how much that is too large: e^-x^2 would lose as many bits as x^2 has before the point.

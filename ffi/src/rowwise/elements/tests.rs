@@ -8,6 +8,7 @@ use crate::pointwise::block::BLOCK;
 use crate::pointwise::{Mask, Real, Scalar, jvp, vjp};
 use crate::prelude::{Array, Out, ThreadPool};
 use crate::rowwise::Element;
+use crate::rowwise::run::Kernels;
 use crate::testing::call;
 
 /// x sin(y) and x + y, and their derivatives.
@@ -211,23 +212,90 @@ fn computed_programs_have_the_results_of_recorded_ones() {
     assert!(computed_steps * 4 < recorded_steps * 3, "{computed_steps} of {recorded_steps}");
 }
 
-/// The derivative of `gelu` has eleven cheap operations, most of them in pairs.
+#[derive(Clone, Copy)]
+struct Gelu;
+
+impl Map<1, 1> for Gelu {
+    fn call<T: Real>(self, [x]: [T; 1]) -> [T; 1] {
+        [x * 0.5 * (-x * std::f64::consts::FRAC_1_SQRT_2).erfc()]
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Slope;
+
+impl Map<2, 1> for Slope {
+    fn call<T: Real>(self, [x, cotangent]: [T; 2]) -> [T; 1] {
+        vjp(|numbers| Gelu.call(numbers), [x], [cotangent])
+    }
+}
+
+/// The derivative of `gelu` has eleven cheap operations, most of them in pairs, and one exponential.
 #[test]
-fn cheap_operations_are_pairs() {
-    #[derive(Clone, Copy)]
-    struct Gelu;
-    impl Map<1, 1> for Gelu {
-        fn call<T: Real>(self, [x]: [T; 1]) -> [T; 1] {
-            [x * 0.5 * (-x * std::f64::consts::FRAC_1_SQRT_2).erfc()]
-        }
-    }
-    #[derive(Clone, Copy)]
-    struct Slope;
-    impl Map<2, 1> for Slope {
-        fn call<T: Real>(self, [x, cotangent]: [T; 2]) -> [T; 1] {
-            vjp(|numbers| Gelu.call(numbers), [x], [cotangent])
-        }
-    }
+fn cheap_operations_are_pairs_and_exponentials_are_shared() {
     let plan = Plan::new(Slope);
-    assert_eq!(plan.steps.len(), 8, "{:?}", plan.steps);
+    assert_eq!(plan.steps.len(), 7, "{:?}", plan.steps);
+    assert!(plan.steps.iter().all(|step| step.op != Op::Exp), "{:?}", plan.steps);
+}
+
+/// Exponentials before and after their erfc, as results, as factors of large and of tiny constants, and of others.
+#[derive(Clone, Copy)]
+struct Exponentials;
+
+impl Map<1, 6> for Exponentials {
+    fn call<T: Real>(self, [x]: [T; 1]) -> [T; 6] {
+        let gauss = (-(x * x)).exp();
+        let twice = x + x;
+        let other = (-(twice * twice)).exp();
+        [gauss * -1.5, x.erfc(), gauss, gauss * 1e30, gauss * 1e-20, other * (-x).erfc()]
+    }
+}
+
+fn computed<T: Kernels, const I: usize, const O: usize>(map: impl Map<I, O>, inputs: [&[T]; I]) -> Vec<Vec<T>> {
+    let len = inputs[0].len();
+    let mut results = vec![vec![T::from_f64(0.0); len]; O];
+    let operands: Vec<Operand<'_, T>> = inputs.iter().map(|input| Operand::new(input, &[len], &[len])).collect();
+    let mut outputs: Vec<&mut [T]> = results.iter_mut().map(|result| &mut result[..]).collect();
+    super::run::piece(&Plan::new(map), &operands, &mut outputs, 0);
+    results
+}
+
+fn erfc(x: f64) -> f64 {
+    Scalar(x).erfc().0
+}
+
+/// By the standard formulas in doubles; to a part of a number, and of the least normal one.
+#[test]
+fn shared_exponentials_are_accurate() {
+    let special = [0.0, -0.0, 1e-30, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 20.0, -11.0, 1e30];
+    let numbers: Vec<f32> = (0..2 * BLOCK + 7).map(|index| (index as f32 - 515.0) / 50.0).chain(special).collect();
+    let check = |found: f64, exact: f64, [bound, least]: [f64; 2], x: f64, index: usize| {
+        let is_near = (found - exact).abs() <= bound * exact.abs() + least || found == exact;
+        assert!(is_near || (found.is_nan() && exact.is_nan()), "{index} of {x}: {found:e} for {exact:e}");
+    };
+    let exact = |x: f64| {
+        let gauss = (-x * x).exp();
+        [gauss * -1.5, erfc(x), gauss, gauss * 1e30, gauss * 1e-20, (-4.0 * x * x).exp() * erfc(-x)]
+    };
+    let singles = computed(Exponentials, [&numbers]);
+    let wide: Vec<f64> = numbers.iter().map(|x| f64::from(*x)).collect();
+    let doubles = computed(Exponentials, [&wide]);
+    for (at, &x) in wide.iter().enumerate() {
+        for (index, exact) in exact(x).into_iter().enumerate() {
+            // The exponential of the last one is not shared: it loses as many digits as x^2 has before the point. A
+            // factor of 1e30 comes after the exponential has been rounded.
+            let least = if index == 3 { 1e-15 } else { 2e-45 };
+            let of_square = if index == 5 { 4.0 * x * x } else { 2.0 };
+            check(f64::from(singles[index][at]), exact, [1e-6 + 1e-7 * of_square, least], x, index);
+            check(doubles[index][at], exact, [1e-15 + 3e-16 * (x * x).max(of_square), 1e-290], x, index);
+        }
+    }
+    let ones = vec![1.0; numbers.len()];
+    let [slopes] = &computed(Slope, [&numbers, &ones])[..] else { unreachable!("one result") };
+    for (found, &x) in slopes.iter().zip(&wide).filter(|(_, x)| x.abs() < 10.0) {
+        let of_normal = (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
+        let exact = 0.5 * erfc(-x * std::f64::consts::FRAC_1_SQRT_2) + x * of_normal;
+        let size = 0.5 * erfc(-x * std::f64::consts::FRAC_1_SQRT_2) + x.abs() * of_normal;
+        assert!((f64::from(*found) - exact).abs() <= (1e-6 + 1e-7 * x * x) * size, "{x}: {found} for {exact}");
+    }
 }

@@ -1,0 +1,130 @@
+//! Functions of rows as their parts, which others share.
+//!
+//! erfc x is computed of [`gauss`](oxcall_math::single::gauss), which is e^-x^2 and a power of two. The derivative of
+//! erfc is that exponential, of the same x: there it is a product with a constant.
+
+use std::collections::HashMap;
+
+use oxcall_math::real::Opcode;
+use oxcall_math::single::GAUSS_SCALE;
+
+use super::ops::{OPERANDS, Op};
+use super::program::{Id, Kind, Make, Node, Program};
+
+impl Program {
+    /// With parts instead of the functions of rows that have some.
+    pub(super) fn with_parts(self) -> Program {
+        let shared = self.nodes.iter().filter_map(|node| match *node {
+            Node { make: Make::Op(op, [x, ..]), kind: Kind::Row } => op.parts().map(|[gauss, _]| (x, (gauss, None))),
+            _ => None,
+        });
+        let mut parts = Parts { old: &self.nodes, renamed: Vec::new(), nodes: Vec::new(), shared: shared.collect() };
+        if parts.shared.is_empty() {
+            return self;
+        }
+        for node in &self.nodes {
+            let id = parts.value(*node);
+            parts.renamed.push(id);
+        }
+        let results = self.results.iter().map(|&(id, kind)| (parts.renamed[id], kind)).collect();
+        Program { nodes: parts.nodes, inputs: self.inputs.clone(), results }
+    }
+}
+
+struct Parts<'a> {
+    old: &'a [Node],
+    /// The values of the new program, by those of the old one.
+    renamed: Vec<Id>,
+    nodes: Vec<Node>,
+    /// The exponential of each operand, by that in the old program: the operation, and the value once there is one.
+    shared: HashMap<Id, (Op, Option<Id>)>,
+}
+
+impl Parts<'_> {
+    /// The new value of an old one.
+    fn value(&mut self, Node { make, kind }: Node) -> Id {
+        let name = |id: Id| self.renamed[id];
+        let make = match make {
+            Make::Op(op, ids) if kind == Kind::Row => return self.operation(op, ids),
+            Make::Op(op, ids) => Make::Op(op, ids.map(name)),
+            Make::Sum(id) => Make::Sum(name(id)),
+            Make::Max(id) => Make::Max(name(id)),
+            Make::Fixed(id) => Make::Fixed(name(id)),
+            make @ (Make::Input(_) | Make::Const(_) | Make::Count) => make,
+        };
+        self.push(make, kind)
+    }
+
+    fn operation(&mut self, op: Op, ids: [Id; OPERANDS]) -> Id {
+        if let Some([_, rest]) = op.parts() {
+            let (x, gauss) = (self.renamed[ids[0]], self.gauss(ids[0]));
+            return self.push(Make::Op(rest, [x, gauss, x]), Kind::Row);
+        }
+        if let Some(x) = self.squared(op, ids) {
+            let gauss = self.gauss(x);
+            return self.scaled(gauss, 1.0);
+        }
+        let ids = ids.map(|id| self.renamed[id]);
+        match self.scaled_by(op, ids) {
+            Some((gauss, factor)) => self.scaled(gauss, factor),
+            None => self.push(Make::Op(op, ids), Kind::Row),
+        }
+    }
+
+    /// The operand of e^-x^2, if this is one that is shared.
+    fn squared(&self, op: Op, [of, ..]: [Id; OPERANDS]) -> Option<Id> {
+        let operation = |id: Id, opcode| match self.old[id].make {
+            Make::Op(op, ids) if op.opcode() == opcode => Some(ids),
+            _ => None,
+        };
+        let [square, ..] = (op == Op::Exp).then(|| operation(of, Opcode::Negate)).flatten()?;
+        let [x, other, _] = operation(square, Opcode::Multiply)?;
+        (x == other && self.shared.contains_key(&x)).then_some(x)
+    }
+
+    /// The part that operands have in common.
+    fn gauss(&mut self, x: Id) -> Id {
+        let (op, known) = self.shared[&x];
+        known.unwrap_or_else(|| {
+            let gauss = self.push(Make::Op(op, [self.renamed[x]; OPERANDS]), Kind::Row);
+            self.shared.insert(x, (op, Some(gauss)));
+            gauss
+        })
+    }
+
+    /// The exponential of which this is the product with a constant, and that.
+    fn scaled_by(&self, op: Op, [a, b, _]: [Id; OPERANDS]) -> Option<(Id, f64)> {
+        if op != Op::Multiply {
+            return None;
+        }
+        let (of, factor) = match (self.constant(a), self.constant(b)) {
+            (_, Some(factor)) => (a, factor),
+            (Some(factor), _) => (b, factor),
+            _ => return None,
+        };
+        let Make::Op(product, [gauss, scale, _]) = self.nodes[of].make else { return None };
+        let is_scaled = product == Op::Multiply
+            && self.constant(scale) == Some(1.0 / f64::from(GAUSS_SCALE))
+            && self.shared.values().any(|(_, known)| *known == Some(gauss));
+        // With a smaller one the constant might lose digits, with a larger one not all that is 0 would remain so.
+        (is_scaled && (1e-15..=2.0).contains(&factor.abs())).then_some((gauss, factor))
+    }
+
+    fn constant(&self, id: Id) -> Option<f64> {
+        match self.nodes[id].make {
+            Make::Const(bits) => Some(f64::from_bits(bits)),
+            _ => None,
+        }
+    }
+
+    /// The product of a constant and the exponential, whose scale becomes a part of the constant.
+    fn scaled(&mut self, gauss: Id, factor: f64) -> Id {
+        let scale = self.push(Make::Const((factor / f64::from(GAUSS_SCALE)).to_bits()), Kind::PerRow);
+        self.push(Make::Op(Op::Multiply, [gauss, scale, gauss]), Kind::Row)
+    }
+
+    fn push(&mut self, make: Make, kind: Kind) -> Id {
+        self.nodes.push(Node { make, kind });
+        self.nodes.len() - 1
+    }
+}
