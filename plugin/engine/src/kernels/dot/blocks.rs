@@ -19,6 +19,9 @@ const ROWS: usize = 6;
 /// Columns of a tile: two vectors.
 const COLUMNS: usize = 16;
 
+/// The sums of a tile.
+type Tile<C> = [[C; COLUMNS]; ROWS];
+
 /// Rows and columns of a block. Its result and a part of both operands take half of an L2 cache of 512 kB.
 const BLOCK: (usize, usize) = (32 * ROWS, 4 * COLUMNS);
 
@@ -59,12 +62,14 @@ pub(super) fn multiply<C: Number>(
             let packed_b = pack_right(cx, threads, b)?;
             let block = |first: usize, mut out: MatMut<'_, C>| -> Result<(), Error> {
                 let a = a.part([first, top], [rows, depth]);
-                let mut packed_a = cx.scratch::<C>(a.rows.next_multiple_of(ROWS) * a.cols)?;
-                let (packed_a, packed_b) = (bytemuck::cast_slice_mut(&mut packed_a), bytemuck::cast_slice(&packed_b));
-                pack::<C, ROWS>(a, packed_a);
+                let panels = a.rows.div_ceil(ROWS);
+                let mut packed_a = cx.scratch::<C>(panels * ROWS * a.cols)?;
+                pack::<C, ROWS>(a, bytemuck::cast_slice_mut(&mut packed_a));
+                let mut sums = cx.scratch::<C>(panels * ROWS * BLOCK.1)?;
+                let sums = bytemuck::cast_slice_mut(bytemuck::cast_slice_mut::<C, [C; COLUMNS]>(&mut sums));
                 let (depth, accumulate) = (a.cols, accumulate || top > 0);
                 with_level!(L => L::enter(|| {
-                    add_parts::<L, C>(depth, terms, packed_a, packed_b, &mut out, accumulate);
+                    add_parts::<L, C>(depth, terms, [&packed_a, &packed_b], sums, &mut out, accumulate);
                 }));
                 Ok(())
             };
@@ -129,58 +134,101 @@ fn pack<C: Number, const N: usize>(rows: Mat<'_, C>, packed: &mut [[C; N]]) {
     }
 }
 
-/// Adds the products of packed rows and packed columns to `out`, or stores them, part by part.
+/// Adds the products of packed rows and packed columns to `out`, or stores them, part by part. `sums` has room for the
+/// tiles of a block, where the elements of each are neighbours: rows of the result are often a multiple of 4 kB apart,
+/// and would take each other's place in the caches.
 #[inline(always)]
 fn add_parts<L: Level, C: Number>(
     depth: usize,
     terms: usize,
-    a: &[[C; ROWS]],
-    b: &[[C; COLUMNS]],
+    [a, b]: [&[C]; 2],
+    sums: &mut [Tile<C>],
     out: &mut MatMut<'_, C>,
     accumulate: bool,
 ) {
+    let (a, b): (&[[C; ROWS]], &[[C; COLUMNS]]) = (bytemuck::cast_slice(a), bytemuck::cast_slice(b));
     let (rows, cols) = out.sizes();
     for left in (0..cols).step_by(BLOCK.1) {
+        let columns = || (left..cols.min(left + BLOCK.1)).step_by(COLUMNS);
+        let places = || columns().flat_map(|column| (0..rows).step_by(ROWS).map(move |row| [row, column]));
+        if accumulate {
+            for ([row, column], sums) in places().zip(&mut *sums) {
+                each_row(out, [row, column], sums, |out, sums| sums[..out.len()].copy_from_slice(out));
+            }
+        }
         for start in (0..depth).step_by(terms) {
-            let (len, accumulate) = (terms.min(depth - start), accumulate || start > 0);
-            for column in (left..cols.min(left + BLOCK.1)).step_by(COLUMNS) {
+            let len = terms.min(depth - start);
+            for (column, sums) in columns().zip(sums.chunks_exact_mut(rows.div_ceil(ROWS))) {
                 let b = &b[column / COLUMNS * depth + start..][..len];
-                for row in (0..rows).step_by(ROWS) {
-                    let sums = tile::<L, C>(&a[row / ROWS * depth + start..][..len], b);
-                    for (row, sums) in (row..rows).zip(&sums) {
-                        let out = &mut out.row(row)[column..];
-                        // The length of a whole tile is a constant.
-                        match out.first_chunk_mut::<COLUMNS>() {
-                            Some(out) => put(out, sums, accumulate),
-                            None => put(out, sums, accumulate),
-                        }
+                for (panel, sums) in sums.iter_mut().enumerate() {
+                    let part = tile::<L, C>(&a[panel * depth + start..][..len], b);
+                    if accumulate || start > 0 {
+                        add_tile(sums, &part);
+                    } else {
+                        *sums = part;
                     }
                 }
             }
         }
+        for ([row, column], sums) in places().zip(&mut *sums) {
+            each_row(out, [row, column], sums, |out, sums| match out.as_mut_array() {
+                // The length of a whole row is a constant.
+                Some(out) => *out = *sums,
+                None => out.copy_from_slice(&sums[..out.len()]),
+            });
+        }
     }
 }
 
+/// Calls `with` with each row of `out` in the tile at `place`, and that row's sums.
 #[inline(always)]
-fn put<C: Number>(out: &mut [C], sums: &[C; COLUMNS], accumulate: bool) {
-    for (out, &sum) in out.iter_mut().zip(sums) {
-        *out = if accumulate { out.plus(sum) } else { sum };
+fn each_row<C: Number>(
+    out: &mut MatMut<'_, C>,
+    [row, column]: [usize; 2],
+    sums: &mut Tile<C>,
+    with: impl Fn(&mut [C], &mut [C; COLUMNS]),
+) {
+    let (rows, cols) = out.sizes();
+    for (row, sums) in (row..rows).zip(sums) {
+        with(&mut out.row(row)[column..cols.min(column + COLUMNS)], sums);
     }
 }
 
-/// The sums of products of a tile. Sums in separate variables stay in vector registers; as an array of arrays they do
-/// not.
+/// Adds row by row, in variables of its own: LLVM adds elements of two arrays behind references one by one.
 #[inline(always)]
-fn tile<L: Level, C: Number>(a: &[[C; ROWS]], b: &[[C; COLUMNS]]) -> [[C; COLUMNS]; ROWS] {
+fn add_tile<C: Number>(sums: &mut Tile<C>, part: &Tile<C>) {
+    for (sums, part) in sums.iter_mut().zip(part) {
+        let mut row = *sums;
+        for column in 0..COLUMNS {
+            row[column] = row[column].plus(part[column]);
+        }
+        *sums = row;
+    }
+}
+
+/// The sums of products of a tile, four products a turn. Sums in separate variables stay in vector registers; as an
+/// array of arrays they do not.
+#[inline(always)]
+fn tile<L: Level, C: Number>(a: &[[C; ROWS]], b: &[[C; COLUMNS]]) -> Tile<C> {
     let [mut s0, mut s1, mut s2, mut s3, mut s4, mut s5] = [[C::ZERO; COLUMNS]; ROWS];
-    for (a, b) in a.iter().zip(b) {
-        add_product::<L, C>(&mut s0, a[0], b);
-        add_product::<L, C>(&mut s1, a[1], b);
-        add_product::<L, C>(&mut s2, a[2], b);
-        add_product::<L, C>(&mut s3, a[3], b);
-        add_product::<L, C>(&mut s4, a[4], b);
-        add_product::<L, C>(&mut s5, a[5], b);
+    // A closure would be a function without the vectors of its caller.
+    macro_rules! add_products {
+        ($a:expr, $b:expr) => {
+            for (a, b) in $a.iter().zip($b) {
+                add_product::<L, C>(&mut s0, a[0], b);
+                add_product::<L, C>(&mut s1, a[1], b);
+                add_product::<L, C>(&mut s2, a[2], b);
+                add_product::<L, C>(&mut s3, a[3], b);
+                add_product::<L, C>(&mut s4, a[4], b);
+                add_product::<L, C>(&mut s5, a[5], b);
+            }
+        };
     }
+    let ((a, last_a), (b, last_b)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    for (a, b) in a.iter().zip(b) {
+        add_products!(a, b);
+    }
+    add_products!(last_a, last_b);
     [s0, s1, s2, s3, s4, s5]
 }
 

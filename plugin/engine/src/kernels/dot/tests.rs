@@ -6,6 +6,7 @@ use oxcall_hlo::{DotAlgorithm, DotDims, ElementType, OpKind};
 use super::Number;
 use crate::element::{Element, F8E4M3FN, Pred, S4, bf16, f16};
 use crate::kernels::testing::{Random, Single, bytes, elements, indices, ty};
+use crate::math::level::with_level;
 
 /// A dot product's dimension numbers and sizes.
 struct Case {
@@ -351,6 +352,28 @@ fn large_products_of_integers_are_exact() {
         let expected: Vec<f32> = expected.into_iter().map(|x| x as f32).collect();
         assert!(out == expected, "{:?} {:?}", case.lhs, case.rhs);
     }
+}
+
+/// The bits of blocks: parts of sums as even as can be, of at most 128 products, added in order, on each number of
+/// threads. The right operand is packed in two pieces.
+#[test]
+fn large_products_add_parts_in_order() {
+    let case = case(&[259, 1100], &[1100, 83], [&[], &[]], [&[1], &[0]]);
+    let make = |sizes: &[usize], seed| numbers(count(sizes), seed).map(|x| x as f32).collect::<Vec<f32>>();
+    let (lhs, rhs) = (make(case.lhs, 21), make(case.rhs, 22));
+    let add = |sum: f32, &[a, b]: &[f32; 2]| with_level!(L => sum.plus_fused::<L>(a, b));
+    let sum = |at: usize| {
+        let (row, column) = (&lhs[at / 83 * 1100..][..1100], at % 83);
+        let products: Vec<[f32; 2]> = row.iter().zip(rhs[column..].iter().step_by(83)).map(|(&a, &b)| [a, b]).collect();
+        let part = |products: &[[f32; 2]]| products.iter().fold(0.0, add);
+        products.chunks(1100_usize.div_ceil(9)).map(part).reduce(|sum, part| sum + part)
+    };
+    let expected: Vec<f32> = (0..259 * 83).filter_map(sum).collect();
+    let operands = [ty(ElementType::F32, case.lhs), ty(ElementType::F32, case.rhs)];
+    let op = Single::new(OpKind::DotGeneral(case.dims()), &operands, &[ty(ElementType::F32, &case.out())]);
+    let operands = [bytes(&lhs), bytes(&rhs)];
+    assert!(op.run_alone(&operands) == [bytes(&expected)], "one thread");
+    assert!(op.run(&operands) == [bytes(&expected)], "several threads");
 }
 
 #[test]
