@@ -1,6 +1,6 @@
 //! Functions of rows as their parts, which others share.
 //!
-//! erfc x is computed of [`gauss`](oxcall_math::single::gauss), which is e^-x^2 and a power of two. The derivative of
+//! erfc x is computed from [`gauss`](oxcall_math::single::gauss), which is e^-x^2 and a power of two. The derivative of
 //! erfc is that exponential, of the same x: there it is a product with a constant.
 
 use std::collections::HashMap;
