@@ -35,13 +35,10 @@ pub(crate) const COMMANDS: &[Command] = &[
     },
     Command {
         name: "test",
-        forms: &[
-            Form {
-                args: "[lint|rust|python|torch]...",
-                about: "every Rust, Python and PyTorch test, or the named parts (lint is not part of the default)",
-            },
-            Form { args: "thorough", about: "the plugin's Python tests with more of their many cases" },
-        ],
+        forms: &[Form {
+            args: "[lint|rust|python|torch|thorough]...",
+            about: "every Rust, Python and PyTorch test, or the named parts (lint and thorough only if named)",
+        }],
         run: test::run,
     },
     Command {
