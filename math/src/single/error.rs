@@ -112,7 +112,13 @@ pub fn erfc_of_gauss<L: Level, T: Format>(x: T, gauss: T) -> T {
     );
     // Only this product may be subnormal.
     let tail = gauss * (q * reciprocal);
-    T::select(x.bits().less(T::Int::of(0)), T::of(2.0) - tail, tail)
+    let far = T::select(x.bits().less(T::Int::of(0)), T::of(2.0) - tail, tail);
+    // -erf x / x in x^2, up to 0.46; 6.5e-10.
+    let slope = polynomial::<L, T, 5>(
+        x * x,
+        [-1.128_379_166_4, 0.376_126_234_28, -0.112_832_037_11, 0.026_787_724_659, -0.004_793_255_359_6],
+    );
+    T::select(x.magnitude().less(T::of(0.45)), fma::<L, T>(x, slope, T::of(1.0)), far)
 }
 
 /// x^2 rounded, and by how much that is too large: e^-x^2 would lose as many bits as x^2 has before the point.
