@@ -24,7 +24,7 @@ T = TypeVar("T")
 NAMES = {"jax": jax, "jnp": jnp, "lax": lax, "np": np, "P": PartitionSpec}
 NAMES.update({name: getattr(helpers, name) for name in helpers.__all__})
 MESHES = ("shard_map", "constrain")  # ops that have devices in their text
-_QUICK = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
+QUICK = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
 
 
 def function(block: Block, noise: bool = False) -> Any:
@@ -49,7 +49,7 @@ def quick(program: Program) -> dict[str, Any] | None:
 
     Those emitters end the process over some integers narrower than a byte.
     """
-    return None if is_narrow(program) else _QUICK
+    return None if is_narrow(program) else QUICK
 
 
 def is_narrow(program: Program) -> bool:

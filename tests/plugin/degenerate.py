@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from fuzz_jax.execute import QUICK
 from jax import lax
 
 USUAL = 3
@@ -371,17 +372,9 @@ FAMILIES = {
 }
 
 
-# XLA compiles in a third of the time: its older emitters of loops, and none of LLVM's passes.
-_QUICK = {
-    "xla_backend_optimization_level": 0,
-    "xla_cpu_use_fusion_emitters": False,
-    "xla_cpu_parallel_codegen_split_count": 1,
-}
-
-
 def on(device: jax.Device, function: Callable[..., Any], operands: list[np.ndarray]) -> list[np.ndarray]:
     """The results on a device."""
-    options = _QUICK if device.platform == "cpu" else None
+    options = QUICK if device.platform == "cpu" else None
     with jax.default_device(device):
         return [np.asarray(leaf) for leaf in jax.tree.leaves(jax.jit(function, compiler_options=options)(*operands))]
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import TypeVar
 
-THOROUGH = os.environ.get("OXCALL_TEST_EXTENT") == "thorough"
+T = TypeVar("T")
+_IS_THOROUGH = os.environ.get("OXCALL_TEST_EXTENT") == "thorough"
 
 
-def one_in(count: int, thorough: int) -> int:
-    """Of so many cases, one runs: in each run of the tests, and in thorough ones."""
-    return thorough if THOROUGH else count
+def pick(usual: T, thorough: T) -> T:
+    """The value for this run of the tests."""
+    return thorough if _IS_THOROUGH else usual

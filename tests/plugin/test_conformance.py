@@ -10,7 +10,7 @@ from jaxlib.mlir.dialects import stablehlo
 import extent
 
 # Of the cells of a family, each of an op and a dtype, every so many has a case that runs.
-CELLS = extent.one_in(7, thorough=3)
+CELLS = extent.pick(7, thorough=3)
 
 
 def chosen(family):

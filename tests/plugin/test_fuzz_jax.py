@@ -16,7 +16,7 @@ from fuzz_jax.shrink import shrink
 import extent
 
 TESTS = pathlib.Path(__file__).parents[1]
-PROGRAMS = 300 if extent.THOROUGH else 100
+PROGRAMS = extent.pick(100, thorough=300)
 
 
 def fuzz(environment, tmp_path, *arguments):
@@ -157,9 +157,9 @@ def test_a_seed_is_a_program():
 
 
 def test_most_ops_are_reached():
-    used = {step.op for seed in range(200) for step in steps_of(generate(seed, seed % 2 == 1).block)}
+    used = {step.op for seed in range(400) for step in steps_of(generate(seed, seed % 2 == 1).block)}
     alone = {op for op in OPS if OPS[op].text.find("'d'") < 0}
-    assert len(used) > 0.85 * len(alone), sorted(alone - used)
+    assert len(used) > 0.9 * len(alone), sorted(alone - used)
 
 
 def test_an_error_of_stock_jax_is_not_a_finding():

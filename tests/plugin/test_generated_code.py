@@ -12,7 +12,7 @@ import pytest
 import extent
 
 SCRIPT = pathlib.Path(__file__).parent / "programs" / "generated_code.py"
-EXTENT = ["--thorough"] if extent.THOROUGH else []
+EXTENT = extent.pick([], thorough=["--thorough"])
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def digests(environment):
 @pytest.mark.parametrize("arguments", [(), ("--wide",)], ids=["floats", "doubles"])
 def test_results_have_the_same_bits(digests, arguments):
     generated, steps = digests("1", *arguments), digests("0", *arguments)
-    assert len(generated) > (400 if extent.THOROUGH else 200)
+    assert len(generated) > extent.pick(200, thorough=400)
     assert [pair for pair in zip(generated, steps, strict=True) if pair[0] != pair[1]] == []
 
 

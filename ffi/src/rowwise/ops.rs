@@ -197,7 +197,7 @@ macro_rules! ops {
 }
 for_each_operation!(ops);
 
-/// What the parts of an operation have in common.
+/// The fields that the parts of an operation share.
 const PART: Code = Code {
     opcode: Opcode::Erfc,
     arity: 0,

@@ -92,7 +92,7 @@ impl Parts<'_> {
         })
     }
 
-    /// The exponential of which this is the product with a constant, and that.
+    /// The shared exponential and the constant that this operation multiplies, if it multiplies two such values.
     fn scaled_by(&self, op: Op, [a, b, _]: [Id; OPERANDS]) -> Option<(Id, f64)> {
         if op != Op::Multiply {
             return None;

@@ -4,6 +4,7 @@ use super::{Double, polynomial};
 use crate::elementary::{exp, fma, sum};
 use crate::lane::Bits;
 use crate::level::Level;
+use crate::single::GAUSS_SCALE;
 
 /// Beyond it erfc is 0.
 const END: f64 = 27.3;
@@ -56,9 +57,6 @@ const TAIL: [f64; 22] = [
 fn near_zero<L: Level, T: Double>(x: T) -> T {
     polynomial::<L, T, 13>(x * x, &NEAR_ZERO)
 }
-
-/// By which [`gauss`] is larger than the exponential, as for `f32`.
-const GAUSS_SCALE: f32 = crate::single::GAUSS_SCALE;
 
 /// |x|, no larger than where erfc and e^-x^2 are 0.
 #[inline(always)]

@@ -124,9 +124,9 @@ pub trait Real:
     fn logistic(self) -> Self;
     /// The hyperbolic tangent; within 4 ULP.
     fn tanh(self) -> Self;
-    /// The error function; within 2 ULP, or 2.5 where the processor has no fused multiply-add.
+    /// The error function; within 2 ULP, or 2.5 without fused multiply-add.
     fn erf(self) -> Self;
-    /// 1 - erf(x); within 5.1 ULP, or 6 where the processor has no fused multiply-add.
+    /// 1 - erf(x); within 5.1 ULP, or 6 without fused multiply-add.
     fn erfc(self) -> Self;
     /// The sine; within 2 ULP. Angles beyond 6000 (`f64`: 1,000,000) take scalar code.
     fn sin(self) -> Self;
