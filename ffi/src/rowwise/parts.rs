@@ -18,7 +18,13 @@ impl Program {
             Node { make: Make::Op(op, [x, ..]), kind: Kind::Row } => op.parts().map(|[gauss, _]| (x, (gauss, None))),
             _ => None,
         });
-        let mut parts = Parts { old: &self.nodes, renamed: Vec::new(), nodes: Vec::new(), shared: shared.collect() };
+        let mut parts = Parts {
+            old: &self.nodes,
+            renamed: Vec::new(),
+            nodes: Vec::new(),
+            shared: shared.collect(),
+            scaled: HashMap::new(),
+        };
         if parts.shared.is_empty() {
             return self;
         }
@@ -38,6 +44,9 @@ struct Parts<'a> {
     nodes: Vec<Node>,
     /// The exponential of each operand, by that in the old program: the operation, and the value once there is one.
     shared: HashMap<Id, (Op, Option<Id>)>,
+    /// The products of such exponentials and constants, by the new values: which exponential, and the constant without
+    /// the exponential's scale.
+    scaled: HashMap<Id, (Id, f64)>,
 }
 
 impl Parts<'_> {
@@ -66,7 +75,11 @@ impl Parts<'_> {
         }
         let ids = ids.map(|id| self.renamed[id]);
         match self.scaled_by(op, ids) {
-            Some((gauss, factor)) => self.scaled(gauss, factor),
+            Some((None, gauss, factor)) => self.scaled(gauss, factor),
+            Some((Some(rest), gauss, factor)) => {
+                let scaled = self.scaled(gauss, factor);
+                self.push(Make::Op(op, [rest, scaled, rest]), Kind::Row)
+            }
             None => self.push(Make::Op(op, ids), Kind::Row),
         }
     }
@@ -92,22 +105,30 @@ impl Parts<'_> {
         })
     }
 
-    /// The shared exponential and the constant that this operation multiplies, if it multiplies two such values.
-    fn scaled_by(&self, op: Op, [a, b, _]: [Id; OPERANDS]) -> Option<(Id, f64)> {
+    /// This product as one of a shared exponential, if it is one: of what else, if anything, and of which constant.
+    fn scaled_by(&self, op: Op, [a, b, _]: [Id; OPERANDS]) -> Option<(Option<Id>, Id, f64)> {
         if op != Op::Multiply {
             return None;
         }
-        let (of, factor) = match (self.constant(a), self.constant(b)) {
-            (_, Some(factor)) => (a, factor),
-            (Some(factor), _) => (b, factor),
-            _ => return None,
-        };
-        let Make::Op(product, [gauss, scale, _]) = self.nodes[of].make else { return None };
-        let is_scaled = product == Op::Multiply
-            && self.constant(scale) == Some(1.0 / f64::from(GAUSS_SCALE))
-            && self.shared.values().any(|(_, known)| *known == Some(gauss));
-        // With a smaller one the constant might lose digits, with a larger one not all that is 0 would remain so.
-        (is_scaled && (1e-15..=2.0).contains(&factor.abs())).then_some((gauss, factor))
+        [(a, b), (b, a)].into_iter().find_map(|(scaled, other)| {
+            let &(gauss, before) = self.scaled.get(&scaled)?;
+            let (rest, factor) = match (self.constant(other), self.halved(other)) {
+                (Some(factor), _) => (None, factor),
+                (_, Some((rest, power))) => (Some(rest), power),
+                _ => return None,
+            };
+            // With a smaller one the constant might lose digits, with a larger one not all that is 0 would remain so.
+            let factor = before * factor;
+            (1e-15..=2.0).contains(&factor.abs()).then_some((rest, gauss, factor))
+        })
+    }
+
+    /// What a value is the half of, or another power of two: such a factor takes no digits.
+    fn halved(&self, id: Id) -> Option<(Id, f64)> {
+        let Node { make: Make::Op(op, [a, b, _]), kind: Kind::Row } = self.nodes[id] else { return None };
+        let power = |id| self.constant(id).filter(|of| (0.001..=1.0).contains(of) && of.log2().fract() == 0.0);
+        let factors = power(b).map(|power| (a, power)).or_else(|| power(a).map(|power| (b, power)));
+        if op == Op::Multiply && op.arity() == 2 { factors } else { None }
     }
 
     fn constant(&self, id: Id) -> Option<f64> {
@@ -120,7 +141,9 @@ impl Parts<'_> {
     /// The product of a constant and the exponential, whose scale becomes a part of the constant.
     fn scaled(&mut self, gauss: Id, factor: f64) -> Id {
         let scale = self.push(Make::Const((factor / f64::from(GAUSS_SCALE)).to_bits()), Kind::PerRow);
-        self.push(Make::Op(Op::Multiply, [gauss, scale, gauss]), Kind::Row)
+        let product = self.push(Make::Op(Op::Multiply, [gauss, scale, gauss]), Kind::Row);
+        self.scaled.insert(product, (gauss, factor));
+        product
     }
 
     fn push(&mut self, make: Make, kind: Kind) -> Id {

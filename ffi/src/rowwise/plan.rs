@@ -80,6 +80,11 @@ pub(super) struct Stage {
 }
 
 impl Stage {
+    /// The operations on each block.
+    pub(super) fn operations(&self) -> usize {
+        self.steps.len() + self.reductions.len()
+    }
+
     /// Whether it reads the row.
     pub(super) fn has_pass(&self) -> bool {
         !(self.steps.is_empty() && self.reductions.is_empty() && self.copies.is_empty())

@@ -1,8 +1,11 @@
 //! The loop over the rows of arrays, on the threads of the host.
 
+use std::ops::RangeInclusive;
+
 use half::{bf16, f16};
 use oxcall_math::real::Float;
 
+use super::ahead::{Ahead, CACHED};
 use super::elements;
 use super::ops::{Kernel, Op};
 use super::plan::{Number, Part, Plan, Register, Source, Stage, Target};
@@ -16,6 +19,10 @@ use crate::pointwise::pages::prefer_huge;
 
 /// The elements of a piece of rows, of which two are worth a second thread: as those of pointwise functions.
 const PIECE: usize = 32 * BLOCK;
+
+/// The bytes of a row that is fetched before it is computed: shorter ones are read at a steady pace, and longer ones would
+/// not stay in the cache until then.
+const AHEAD: RangeInclusive<usize> = 1 << 10..=16 << 10;
 
 /// An element of the arrays of functions of rows, and of functions of single elements.
 pub trait Element: Stored {
@@ -94,8 +101,11 @@ fn all<T: Kernels>(plan: &Plan, inputs: &[&[T]], mut outputs: Vec<&mut [T]>, sha
     }
     prefer_huge(&outputs);
     let each = (PIECE / len.max(STEP)).max(1);
+    let arrays = plan.inputs.iter().chain(&plan.results).filter(|kind| **kind == Kind::Row).count();
+    let bytes = size_of::<T>() * len;
+    let is_ahead = AHEAD.contains(&bytes) && bytes * rows * arrays > CACHED;
     if rows <= each || pool.num_threads() < 2 {
-        return piece(plan, inputs, &mut outputs, len, rows);
+        return piece(plan, inputs, &mut outputs, len, rows, is_ahead);
     }
     let mut pieces: Vec<Vec<&mut [T]>> = Vec::with_capacity(rows.div_ceil(each));
     for start in (0..rows).step_by(each) {
@@ -115,15 +125,20 @@ fn all<T: Kernels>(plan: &Plan, inputs: &[&[T]], mut outputs: Vec<&mut [T]>, sha
                 let size = size(kind);
                 &input[start * size..][..count * size]
             });
-            piece(plan, &parts.collect::<Vec<_>>(), outputs, len, count);
+            piece(plan, &parts.collect::<Vec<_>>(), outputs, len, count, is_ahead);
         }
     });
 }
 
-/// Computes rows on this thread.
-fn piece<T: Kernels>(plan: &Plan, inputs: &[&[T]], outputs: &mut [&mut [T]], len: usize, rows: usize) {
+/// Computes rows on this thread, where the next row is fetched while one is computed.
+fn piece<T: Kernels>(plan: &Plan, inputs: &[&[T]], outputs: &mut [&mut [T]], len: usize, rows: usize, is_ahead: bool) {
     let mut machine = Machine::new(plan, inputs, len);
-    (0..rows).for_each(|row| machine.row(row, outputs));
+    for row in 0..rows {
+        if is_ahead {
+            machine.look_ahead(outputs, row + 1, rows);
+        }
+        machine.row(row, outputs);
+    }
 }
 
 /// The memory in which rows are computed.
@@ -144,6 +159,9 @@ struct Machine<'a, T: Kernels> {
     /// Those of each stage.
     reducers: Vec<Vec<Reducer<T::Computed>>>,
     fill: fn(&mut [T::Computed], T::Computed),
+    /// The row after this one, and the operations on blocks that a row takes.
+    ahead: Ahead,
+    operations: usize,
 }
 
 impl<'a, T: Kernels> Machine<'a, T> {
@@ -169,7 +187,24 @@ impl<'a, T: Kernels> Machine<'a, T> {
                 .map(|stage| stage.reductions.iter().map(|(reduce, ..)| Reducer::new(*reduce)).collect())
                 .collect(),
             fill: fill(),
+            ahead: Ahead::new(inputs.len() + plan.results.len()),
+            operations: len.div_ceil(BLOCK) * plan.stages.iter().map(Stage::operations).sum::<usize>(),
         }
+    }
+
+    /// Tells which row follows, if there is one.
+    fn look_ahead(&mut self, outputs: &[&mut [T]], row: usize, rows: usize) {
+        if row == rows {
+            return self.ahead.set(std::iter::empty(), 0, 0);
+        }
+        let row = row * self.len..(row + 1) * self.len;
+        let bytes = size_of::<T>() * self.len;
+        let is_row = |kind: &Kind| *kind == Kind::Row;
+        let reads = self.inputs.iter().zip(&self.plan.inputs).filter(|(_, kind)| is_row(kind));
+        let writes = outputs.iter().zip(&self.plan.results).filter(|(_, kind)| is_row(kind));
+        let reads = reads.map(|(input, _)| input[row.clone()].as_ptr());
+        let starts = reads.chain(writes.map(|(output, _)| output[row.clone()].as_ptr()));
+        self.ahead.set(starts.map(<*const T>::cast), bytes, self.operations);
     }
 
     /// Computes a row.
@@ -234,6 +269,7 @@ impl<'a, T: Kernels> Machine<'a, T> {
         }
         for (step, (_, operands, target)) in stage.steps.iter().enumerate() {
             let kernel = self.kernels[index][step];
+            self.ahead.fetch();
             match *target {
                 Target::Register(register) => {
                     // Taken out of the list, so that it is not borrowed together with those of the operands.
@@ -253,6 +289,7 @@ impl<'a, T: Kernels> Machine<'a, T> {
             }
         }
         for (at, (_, sources, _)) in stage.reductions.iter().enumerate() {
+            self.ahead.fetch();
             let mut reducer = self.reducers[index][at];
             let [first, second] = sources.map(|source| &self.source(source, start, block, count)[..count]);
             reducer.add(first, second);

@@ -4,7 +4,6 @@
 //! * [`Operand`]: an array, broadcast to the shape of the results.
 //! * `numbers`: functions of numbers of all kinds.
 
-mod ahead;
 pub mod numbers;
 mod operand;
 mod run;

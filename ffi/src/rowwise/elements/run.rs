@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use oxcall_math::real::Float;
 
+use super::super::ahead::{Ahead, CACHED};
 use super::super::ops::Kernel;
 use super::super::plan::Target;
 use super::super::run::{Element, Kernels};
-use super::ahead::Ahead;
 use super::{Operand, Plan, Source};
 use crate::context::ThreadPool;
 use crate::expression;
@@ -48,7 +48,8 @@ pub(in super::super) fn all<T: Kernels>(
         // Nothing to compute: a host may want to know what would be computed.
         return expression::offer(pool.context(), || plan.program.expression());
     }
-    each_piece(outputs, pool, |outputs, first| piece(plan, inputs, outputs, first));
+    let is_large = len * (inputs.len() + outputs.len()) * size_of::<T>() > CACHED;
+    each_piece(outputs, pool, |outputs, first| piece(plan, inputs, outputs, first, is_large));
 }
 
 /// Gives pieces of results to a function, on threads, with the index of their first elements.
@@ -73,13 +74,22 @@ pub(super) fn each_piece<T: Send>(
     });
 }
 
-/// Computes some elements of the results, those from `first` on, on this thread.
-pub(super) fn piece<'a, T: Kernels>(plan: &'a Plan, inputs: &[Operand<'a, T>], outputs: &mut [&mut [T]], first: usize) {
+/// Computes some elements of the results, those from `first` on, on this thread, where blocks of large arrays are
+/// fetched ahead.
+pub(super) fn piece<'a, T: Kernels>(
+    plan: &'a Plan,
+    inputs: &[Operand<'a, T>],
+    outputs: &mut [&mut [T]],
+    first: usize,
+    is_large: bool,
+) {
     let len = outputs.first().map_or(0, |output| output.len());
     let mut machine = Machine::<T>::new(plan, inputs);
     for start in (0..len).step_by(BLOCK) {
         let end = len.min(start + BLOCK);
-        machine.look_ahead(inputs, outputs, first, end..len.min(end + BLOCK));
+        if is_large {
+            machine.look_ahead(inputs, outputs, first, end..len.min(end + BLOCK));
+        }
         machine.block(inputs, outputs, first, start..end);
     }
 }
@@ -128,12 +138,12 @@ impl<'a, T: Kernels> Machine<'a, T> {
     /// Tells which block follows, if there is one.
     fn look_ahead(&mut self, inputs: &[Operand<'a, T>], outputs: &[&mut [T]], first: usize, next: Range<usize>) {
         if next.is_empty() {
-            return self.ahead.set(std::iter::empty(), 0);
+            return self.ahead.set(std::iter::empty(), 0, 0);
         }
         let bytes = size_of::<T>() * next.len();
         let reads = inputs.iter().filter_map(|input| input.slice(first + next.start..first + next.end));
         let writes = outputs.iter().map(|output| &output[next.clone()]);
-        self.ahead.set(reads.chain(writes).map(|block| block.as_ptr().cast()), bytes);
+        self.ahead.set(reads.chain(writes).map(|block| block.as_ptr().cast()), bytes, self.plan.steps.len());
     }
 
     /// Computes a block of the results; operands begin `first` elements earlier.
@@ -152,8 +162,8 @@ impl<'a, T: Kernels> Machine<'a, T> {
             }
         }
         let constants = inputs.len();
-        for (index, (step, kernel)) in plan.steps.iter().zip(kernels).enumerate() {
-            ahead.fetch(index, plan.steps.len());
+        for (step, kernel) in plan.steps.iter().zip(kernels) {
+            ahead.fetch();
             let (before, rest) = blocks.split_at_mut(*spare);
             let [result, after @ ..] = rest else { unreachable!("a block is spare") };
             let after = &*after;
