@@ -259,11 +259,16 @@ def _convert(op: OpInfo, param: Param, value: Any, types: Mapping[int, str]) -> 
     return operand
 
 
+_COMPLEX = frozenset({"c64", "c128"})
+
+
 def _hint(given: str, allowed: Sequence[str]) -> str:
     wide = {"f32": "f64", "s32": "s64", "u32": "u64", "c64": "c128"}.get(given)
     if wide in allowed:
         return '; for 64-bit types in JAX, set `jax.config.update("jax_enable_x64", True)`'
     if allowed == ("token",) or given == "token":
         return ""
+    if given in _COMPLEX and not _COMPLEX.intersection(allowed):
+        return "; pass its `.real` and its `.imag`, each in a call of its own"
     usual = "f32" if "f32" in allowed else allowed[0]
     return f"; convert it with `.astype({_dtypes.numpy_name(usual)!r})`"
