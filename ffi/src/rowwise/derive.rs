@@ -68,7 +68,7 @@ impl Program {
     }
 
     /// Records this program as a part of another.
-    fn replay(&self, inputs: &[Value]) -> Vec<Value> {
+    pub(super) fn replay(&self, inputs: &[Value]) -> Vec<Value> {
         let mut values: Vec<Value> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             let id = building(|builder| {

@@ -3,6 +3,7 @@
 //! * `value`: what such a function computes with, [`Row`] and [`PerRow`], which record a program.
 //! * `program`: such programs; `ops`: their operations of single elements, with the kernels of `functions`; `derive`:
 //!   their derivatives.
+//! * `transpose`: reverse mode of functions of single elements.
 //! * `simplify`: programs with fewer operations, for the same results; `parts`: functions that share an exponential.
 //! * `plan`: the order in which a program is computed, in as few passes over a row as its reductions allow.
 //! * `run`: the loop over the rows of arrays, on threads; `reduce`: reductions of a row; `ahead`: memory that is fetched
@@ -21,6 +22,7 @@ mod program;
 mod reduce;
 mod run;
 mod simplify;
+mod transpose;
 mod value;
 
 #[doc(hidden)]

@@ -61,6 +61,17 @@ impl Op {
         matches!(self.opcode(), Sign | Floor | Ceil | Round | Less | LessEqual | Equal | And | Or | Not)
     }
 
+    /// About how many sums take as long.
+    pub(super) fn cost(self) -> usize {
+        use Opcode::*;
+        match self.opcode() {
+            Divide | Sqrt => 4,
+            Add | Subtract | Multiply | MulAdd | Negate | Abs | Sign | Maximum | Minimum | Floor | Ceil | Round => 1,
+            Less | LessEqual | Equal | And | Or | Not | Select => 1,
+            _ => 16,
+        }
+    }
+
     /// The kernel for blocks of `f32`.
     pub(super) fn single(self) -> Kernel<f32> {
         (self.0.single)()

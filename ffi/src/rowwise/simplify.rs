@@ -56,6 +56,13 @@ impl Program {
         self
     }
 
+    /// About how many sums on blocks take as long as what is computed.
+    pub(super) fn cost(&self) -> usize {
+        let program = self.with_signs_moved();
+        let used = program.nodes.iter().zip(program.uses()).filter(|(node, uses)| *uses > 0 && node.kind == Kind::Row);
+        used.map(|(node, _)| if let Make::Op(op, _) = node.make { op.cost() } else { 0 }).sum()
+    }
+
     /// The factors of each product of rows that nothing but one sum reads: the sum multiplies them itself.
     pub(super) fn summed_products(&self) -> Vec<Option<[Id; 2]>> {
         let uses = self.uses();

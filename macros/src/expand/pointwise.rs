@@ -150,7 +150,14 @@ fn plan(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Nod
     let attributes: Vec<TokenStream> = attributes(pointwise).collect();
     let map = map_value(pointwise, nodes, node);
     let ty = plan_type(pointwise, private, node);
-    recorded::plan(&source(pointwise), node, &attributes, &ty, &tokens!(<#ty>::new(#map)))
+    let plan = match node.of {
+        Of::Vjp(of) => {
+            let function = map_value(pointwise, nodes, &nodes[of]);
+            tokens!(<#ty>::of_gradient(#map, #function))
+        }
+        Of::Function | Of::Jvp(_) => tokens!(<#ty>::new(#map)),
+    };
+    recorded::plan(&source(pointwise), node, &attributes, &ty, &plan)
 }
 
 /// The type of a node's plan.

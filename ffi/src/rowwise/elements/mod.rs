@@ -8,6 +8,8 @@ pub mod numbers;
 mod operand;
 mod run;
 
+use std::array::from_fn;
+
 pub use operand::Operand;
 pub(super) use run::all;
 pub use run::run;
@@ -16,7 +18,7 @@ use super::ops::{OPERANDS, Op};
 use super::plan::Target;
 use super::program::{Id, Kind, Make, Program};
 use super::value::{Operand as _, Row, record, result};
-use crate::pointwise::Map;
+use crate::pointwise::{Map, jvp};
 
 /// A block of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,10 +59,26 @@ impl Plan {
     /// # Panics
     /// With the panic of the function.
     pub fn new<M: Map<I, O>, const I: usize, const O: usize>(map: M) -> Plan {
-        Plan::of(record(&[Kind::Row; I], |operands| {
-            let results = map.call(std::array::from_fn(|index| Row::of(operands[index])));
-            results.map(result).into()
-        }))
+        Plan::of(recorded(map))
+    }
+
+    /// Records a vector-Jacobian product, `gradient`, of a function: as it is, by duals along the direction of each
+    /// operand, or backwards, whichever takes fewer operations.
+    ///
+    /// # Panics
+    /// With the panic of the function.
+    pub fn of_gradient<G, M, const N: usize, const I: usize, const O: usize>(gradient: G, function: M) -> Plan
+    where
+        G: Map<N, I>,
+        M: Map<I, O>,
+    {
+        let forwards = recorded(gradient);
+        let backwards = record(&vec![Kind::Row; 2 * I], |operands| {
+            let [numbers, tangents] = [0, I].map(|first| from_fn(|index| Row::of(operands[first + index])));
+            jvp(|duals| function.call(duals), numbers, tangents).map(result).into()
+        });
+        let backwards = backwards.transposed().filter(|program| program.cost() < forwards.cost());
+        Plan::of(backwards.unwrap_or(forwards))
     }
 
     fn of(recorded: Program) -> Plan {
@@ -130,6 +148,11 @@ impl Plan {
         let copies = copied.map(|(index, id)| (index, source(id, &mut sources, &numbers))).collect();
         Plan { program: recorded, constants, steps, copies, results, registers }
     }
+}
+
+/// What a function computes.
+fn recorded<M: Map<I, O>, const I: usize, const O: usize>(map: M) -> Program {
+    record(&[Kind::Row; I], |operands| map.call(from_fn(|index| Row::of(operands[index]))).map(result).into())
 }
 
 /// The last operation that reads each value, or `usize::MAX` for a result; `None` for what no result depends on.

@@ -39,6 +39,19 @@ impl<M> Plan<M> {
     {
         Plan { recorded: super::Plan::new::<_, I, O>(OfReals(map)), map }
     }
+
+    /// Records a vector-Jacobian product, `gradient`, of a function; see [`of_gradient`](super::Plan::of_gradient).
+    ///
+    /// # Panics
+    /// With the panic of the function.
+    pub fn of_gradient<F, const N: usize, const I: usize, const O: usize>(gradient: M, function: F) -> Plan<M>
+    where
+        M: RingMap<N, I>,
+        F: RingMap<I, O>,
+    {
+        let recorded = super::Plan::of_gradient::<_, _, N, I, O>(OfReals(gradient), OfReals(function));
+        Plan { recorded, map: gradient }
+    }
 }
 
 /// An element of the arrays.
