@@ -7,7 +7,7 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use super::functions::other_side;
+use super::functions::{logistic_slope, other_side};
 use super::operators::operators;
 use super::{Mask, Real, Ring, unrolled};
 
@@ -365,9 +365,8 @@ impl<T: Real, const N: usize> Real for Dual<T, N> {
         exp_m1 |x, _y| x.exp();
         ln |x, _y| x.recip();
         ln_1p |x, _y| (x + 1.0).recip();
-        // As products, so that no digits are lost where the slope is small.
-        logistic |x, y| y * (-x).logistic();
-        tanh |x, _y| (x * 2.0).logistic() * (x * -2.0).logistic() * 4.0;
+        logistic |x, _y| logistic_slope(x);
+        tanh |x, _y| logistic_slope(x * 2.0) * 4.0;
         erf |x, _y| (-(x * x)).exp() * ERF_SLOPE;
         erfc |x, _y| (-(x * x)).exp() * -ERF_SLOPE;
         sin |x, _y| x.cos();

@@ -52,6 +52,15 @@ pub(super) fn atanh<T: Real>(x: T) -> T {
     (size * 2.0 / (-size + 1.0)).ln_1p() * 0.5 * x.signum()
 }
 
+/// The slope of the logistic function: e^-|x| / (1 + e^-|x|)^2, which loses no digits where it is small. The sign is
+/// chosen, since |x| has no derivative at 0, where the slope has all of them.
+#[inline(always)]
+pub(super) fn logistic_slope<T: Real>(x: T) -> T {
+    let small = x.less(0.0).select(x, -x).exp();
+    let sum = small + 1.0;
+    small / (sum * sum)
+}
+
 /// The other side of a right triangle with a hypotenuse of 1.
 #[inline(always)]
 pub(super) fn other_side<T: Real>(x: T) -> T {

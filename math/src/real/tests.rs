@@ -113,6 +113,27 @@ fn duals_have_the_derivatives() {
     }
 }
 
+/// Also where they are small, and 1 - y^2 has no digits.
+fn slopes_of_sigmoids_are_accurate<F: Float>(end: f64) {
+    for x in steps([-end, end], 20_000).map(F::of_f64) {
+        let dual = Dual::<_, 1>::variable(SimdLane::<F, Baseline>::new(x), 0);
+        let x = x.as_f64();
+        let found = [dual.logistic(), dual.tanh()].map(|y| y.tangents()[0].value);
+        let exact = |x: f64| (-x.abs()).exp() / (1.0 + (-x.abs()).exp()).powi(2);
+        for (found, exact) in found.into_iter().zip([exact(x), 4.0 * exact(2.0 * x)]) {
+            let error = ulps(found, exact);
+            // One exponential, and four roundings.
+            assert!(error <= 3.0, "{x}: {error} ULP of {}", F::NAME);
+        }
+    }
+}
+
+#[test]
+fn slopes_of_small_numbers_keep_their_digits() {
+    slopes_of_sigmoids_are_accurate::<f32>(40.0);
+    slopes_of_sigmoids_are_accurate::<f64>(340.0);
+}
+
 #[test]
 fn functions_of_two_numbers_have_the_derivatives() {
     fn all<T: Real>(x: T, y: T) -> [T; 13] {
@@ -148,6 +169,16 @@ fn special_points_are_right() {
     assert_eq!(dual(f64::NEG_INFINITY).log_add_exp(f64::NEG_INFINITY).value.0, f64::NEG_INFINITY);
     // 1 - tanh(20)^2 is 0 in doubles.
     assert!((slope(dual(20.0).tanh()) / (4.0 * (-40f64).exp()) - 1.0).abs() < 1e-12);
+    for x in [-700.0, -30.0, 0.0, 1.0, 30.0, 700.0] {
+        let exact = (-f64::abs(x)).exp() / (1.0 + (-f64::abs(x)).exp()).powi(2);
+        assert!((slope(dual(x).logistic()) / exact - 1.0).abs() < 1e-15, "{x}");
+    }
+    assert_eq!([1e5, -1e5, f64::INFINITY, f64::NEG_INFINITY].map(|x| slope(dual(x).tanh())), [0.0; 4]);
+    assert!(slope(dual(f64::NAN).tanh()).is_nan() && slope(dual(f64::NAN).logistic()).is_nan());
+    // The third derivative of tanh at 0.
+    let twice = Dual::<_, 1>::new(dual(0.0), [Dual::constant(Scalar(1.0))]);
+    let thrice = Dual::<_, 1>::new(twice, [Dual::constant(Dual::constant(Scalar(1.0)))]);
+    assert_eq!(thrice.tanh().tangents()[0].tangents()[0].tangents()[0].0, -2.0);
     assert!((slope(dual(-40.0).exp_m1()) / (-40f64).exp() - 1.0).abs() < 1e-12);
     // What is not chosen has no influence, although it is NaN.
     let root = |x: Dual<Scalar<f64>, 1>| x.greater(0.0).select(x.sqrt(), Dual::from(0.0));
