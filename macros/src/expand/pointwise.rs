@@ -152,8 +152,8 @@ fn plan(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Nod
     let ty = plan_type(pointwise, private, node);
     let plan = match node.of {
         Of::Vjp(of) => {
-            let function = map_value(pointwise, nodes, &nodes[of]);
-            tokens!(<#ty>::of_gradient(#map, #function))
+            let jvp = nodes[of].rules.map(|[jvp, _]| map_value(pointwise, nodes, &nodes[jvp]));
+            tokens!(<#ty>::of_gradient(#map, #jvp))
         }
         Of::Function | Of::Jvp(_) => tokens!(<#ty>::new(#map)),
     };

@@ -18,7 +18,7 @@ use super::ops::{OPERANDS, Op};
 use super::plan::Target;
 use super::program::{Id, Kind, Make, Program};
 use super::value::{Operand as _, Row, record, result};
-use crate::pointwise::{Map, jvp};
+use crate::pointwise::Map;
 
 /// A block of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,23 +62,19 @@ impl Plan {
         Plan::of(recorded(map))
     }
 
-    /// Records a vector-Jacobian product, `gradient`, of a function: as it is, by duals along the direction of each
-    /// operand, or backwards, whichever takes fewer operations.
+    /// Records a vector-Jacobian product of a function: as it is, by duals along the direction of each operand, or as
+    /// the transpose of the Jacobian-vector product, whichever takes fewer operations.
     ///
     /// # Panics
     /// With the panic of the function.
-    pub fn of_gradient<G, M, const N: usize, const I: usize, const O: usize>(gradient: G, function: M) -> Plan
+    pub fn of_gradient<G, J, const N: usize, const I: usize, const D: usize, const O: usize>(vjp: G, jvp: J) -> Plan
     where
         G: Map<N, I>,
-        M: Map<I, O>,
+        J: Map<D, O>,
     {
-        let forwards = recorded(gradient);
-        let backwards = record(&vec![Kind::Row; 2 * I], |operands| {
-            let [numbers, tangents] = [0, I].map(|first| from_fn(|index| Row::of(operands[first + index])));
-            jvp(|duals| function.call(duals), numbers, tangents).map(result).into()
-        });
-        let backwards = backwards.transposed().filter(|program| program.cost() < forwards.cost());
-        Plan::of(backwards.unwrap_or(forwards))
+        let duals = recorded(vjp);
+        let transpose = recorded(jvp).transposed().filter(|program| program.cost() < duals.cost());
+        Plan::of(transpose.unwrap_or(duals))
     }
 
     fn of(recorded: Program) -> Plan {

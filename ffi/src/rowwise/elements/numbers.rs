@@ -40,17 +40,17 @@ impl<M> Plan<M> {
         Plan { recorded: super::Plan::new::<_, I, O>(OfReals(map)), map }
     }
 
-    /// Records a vector-Jacobian product, `gradient`, of a function; see [`of_gradient`](super::Plan::of_gradient).
+    /// Records a vector-Jacobian product; see [`of_gradient`](super::Plan::of_gradient).
     ///
     /// # Panics
     /// With the panic of the function.
-    pub fn of_gradient<F, const N: usize, const I: usize, const O: usize>(gradient: M, function: F) -> Plan<M>
+    pub fn of_gradient<J, const N: usize, const I: usize, const D: usize, const O: usize>(vjp: M, jvp: J) -> Plan<M>
     where
         M: RingMap<N, I>,
-        F: RingMap<I, O>,
+        J: RingMap<D, O>,
     {
-        let recorded = super::Plan::of_gradient::<_, _, N, I, O>(OfReals(gradient), OfReals(function));
-        Plan { recorded, map: gradient }
+        let recorded = super::Plan::of_gradient::<_, _, N, I, D, O>(OfReals(vjp), OfReals(jvp));
+        Plan { recorded, map: vjp }
     }
 }
 
