@@ -1,15 +1,28 @@
 //! Recognised bodies of reductions, windows and scatters, as types for which loops are compiled.
 
-use crate::element::Complex;
+use oxcall_hlo::ElementType;
+
+use crate::element::{Complex, Element};
 
 /// An associative and commutative function of two numbers.
 pub(crate) trait Combine<W> {
     /// The identity element.
     const IDENTITY: W;
+    /// Whether kernels compile special loops for it; see [`is_common`].
+    const IS_COMMON: bool = true;
+    /// Whether it is the product.
+    const IS_PRODUCT: bool = false;
     /// Whether many numbers have the same result in any order, though they are floats: all but which of several NaN.
     const IN_ANY_ORDER: bool = false;
     /// The function.
     fn combine(a: W, b: W) -> W;
+}
+
+/// Whether kernels compile special loops for a function of elements of a type: what programs reduce short rows and few
+/// columns by. For others the general loops alone keep the library small, as for [rare types](Element::IS_COMMON).
+pub(crate) const fn is_common<T: Element, C: Combine<T::Wide>>() -> bool {
+    let is_usual = matches!(T::TYPE, ElementType::F32 | ElementType::F64) || !C::IS_PRODUCT;
+    T::IS_COMMON && C::IS_COMMON && is_usual
 }
 
 /// The sum.
@@ -31,6 +44,12 @@ macro_rules! combine {
     ($op:ident for $($ty:ty)+: $identity:expr, |$a:ident, $b:ident| $body:expr) => {$(
         combine!(@ $op $ty: $identity, |$a, $b| $body);
     )+};
+    (rare $op:ident for $($ty:ty)+: $identity:expr, |$a:ident, $b:ident| $body:expr) => {$(
+        combine!(@ $op $ty: $identity, |$a, $b| $body; const IS_COMMON: bool = false;);
+    )+};
+    (product $op:ident for $($ty:ty)+: $identity:expr, |$a:ident, $b:ident| $body:expr) => {$(
+        combine!(@ $op $ty: $identity, |$a, $b| $body; const IS_PRODUCT: bool = true;);
+    )+};
     ($op:ident in any order for $ty:ty: $identity:expr, |$a:ident, $b:ident| $body:expr) => {
         combine!(@ $op $ty: $identity, |$a, $b| $body; const IN_ANY_ORDER: bool = true;);
     };
@@ -44,11 +63,13 @@ macro_rules! combine {
     };
 }
 
-combine!(Add for u32 u64: 0, |a, b| a.wrapping_add(b));
-combine!(Multiply for u32 u64: 1, |a, b| a.wrapping_mul(b));
-combine!(And for u8 u32 u64: !0, |a, b| a & b);
-combine!(Or for u8 u32 u64: 0, |a, b| a | b);
-combine!(Xor for u32 u64: 0, |a, b| a ^ b);
+combine!(Add for i32 i64: 0, |a, b| a.wrapping_add(b));
+combine!(product Multiply for i32 i64: 1, |a, b| a.wrapping_mul(b));
+combine!(And for u8: !0, |a, b| a & b);
+combine!(Or for u8: 0, |a, b| a | b);
+combine!(rare And for i32 i64: !0, |a, b| a & b);
+combine!(rare Or for i32 i64: 0, |a, b| a | b);
+combine!(rare Xor for i32 i64: 0, |a, b| a ^ b);
 
 macro_rules! extremes {
     ($($ty:ident)+) => {$(
@@ -79,10 +100,10 @@ macro_rules! float_extremes {
 float_extremes!(f32 f64);
 
 combine!(Add for f32 f64: 0.0, |a, b| a + b);
-combine!(Multiply for f32 f64: 1.0, |a, b| a * b);
+combine!(product Multiply for f32 f64: 1.0, |a, b| a * b);
 combine!(Add for Complex<f32> Complex<f64>: Complex::new(0.0, 0.0), |a, b| a + b);
 // In each part, one of the two products is not rounded.
-combine!(Multiply for Complex<f32> Complex<f64>: Complex::new(1.0, 0.0), |a, b| {
+combine!(product Multiply for Complex<f32> Complex<f64>: Complex::new(1.0, 0.0), |a, b| {
     Complex::new(a.re.mul_add(b.re, -(a.im * b.im)), a.re.mul_add(b.im, a.im * b.re))
 });
 
@@ -140,7 +161,7 @@ precise!(u8, u32, u64, i32, i64, f64, Complex<f64>);
 
 /// Evaluates `$body` with `$T` as the type in which elements are read and `$C` as the function for `$op`, and wraps it
 /// in `Some`; `None` for rare combinations, which run as a program. Integers of one width share code that does not
-/// depend on their sign.
+/// depend on their sign: that of signed ones, which are common.
 macro_rules! by_combine {
     (@function $value:ident, $result:ident, $C:ident => $body:expr; [$($op:ident)+]) => {
         match $value {
@@ -155,8 +176,8 @@ macro_rules! by_combine {
         by_combine!(@ $op, $element, ($T, $C) => $body;
             [F32 => f32, F64 => f64, F16 => $crate::element::f16, BF16 => $crate::element::bf16]
                 [Add Multiply Maximum Minimum],
-            [U32 | S32 => u32, U64 | S64 => u64] [Add Multiply And Or Xor],
-            [Pred => u8] [And Or],
+            [U32 | S32 => i32, U64 | S64 => i64] [Add Multiply And Or Xor],
+            [Pred => $crate::element::Pred] [And Or],
             [U32 => u32, U64 => u64, S32 => i32, S64 => i64] [Maximum Minimum],
             [C64 => $crate::element::Complex<f32>, C128 => $crate::element::Complex<f64>] [Add Multiply])
     };
@@ -164,7 +185,7 @@ macro_rules! by_combine {
     (@computed $op:expr, $element:expr, ($T:ident, $C:ident) => $body:expr) => {
         by_combine!(@ $op, $element, ($T, $C) => $body;
             [F32 => f32, F64 => f64] [Add Multiply Maximum Minimum],
-            [U32 | S32 => u32, U64 | S64 => u64] [Add Multiply And Or Xor],
+            [U32 | S32 => i32, U64 | S64 => i64] [Add Multiply And Or Xor],
             [U32 => u32, U64 => u64, S32 => i32, S64 => i64] [Maximum Minimum])
     };
     (@ $op:expr, $element:expr, ($T:ident, $C:ident) => $body:expr;

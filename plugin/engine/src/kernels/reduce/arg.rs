@@ -94,7 +94,7 @@ fn first_of_row<V: Element, I: Element + Ord>(
 where
     V::Wide: PartialOrd,
 {
-    first_of_start(largest, (values, indices), values.len(), init)
+    first_of_neighbours(largest, (values, indices), init)
 }
 }
 
@@ -109,31 +109,51 @@ fn first_of_rows<V: Element, I: Element + Ord>(
 ) where
     V::Wide: PartialOrd,
 {
-    for (number, (value, index)) in value_results.iter_mut().zip(index_results).enumerate() {
-        let rows = (&values[number * row..], &indices[number * row..]);
-        let found = first_of_start(largest, rows, row, init);
-        (*value, *index) = (V::narrow(found.0), found.1);
+    let results = value_results.len();
+    // Of short rows, as many as there are lanes at a time: a lane has a row.
+    let in_lanes = if V::IS_COMMON && row <= LANES { results / LANES * LANES } else { 0 };
+    for start in (0..in_lanes).step_by(LANES) {
+        let rows = start * row..(start + LANES) * row;
+        let (values, indices) = (&values[rows.clone()], &indices[rows]);
+        let (mut best, mut best_indices) = ([init.0; LANES], [init.1; LANES]);
+        for column in 0..row {
+            let (mut next, mut next_indices) = ([init.0; LANES], [init.1; LANES]);
+            for lane in 0..LANES {
+                next[lane] = values[lane * row + column].widen();
+                next_indices[lane] = indices[lane * row + column];
+            }
+            for lane in 0..LANES {
+                let next = (next[lane], next_indices[lane]);
+                (best[lane], best_indices[lane]) = first(largest, next, (best[lane], best_indices[lane]));
+            }
+        }
+        for (result, best) in value_results[start..][..LANES].iter_mut().zip(best) {
+            *result = V::narrow(best);
+        }
+        index_results[start..][..LANES].copy_from_slice(&best_indices);
+    }
+    for result in in_lanes..results {
+        let own = (&values[result * row..][..row], &indices[result * row..][..row]);
+        let found = first_of_neighbours(largest, own, init);
+        (value_results[result], index_results[result]) = (V::narrow(found.0), found.1);
     }
 }
 }
 
-/// [`first_of_row`] for the first `row` elements, by the loop for so many.
+/// [`first_of_row`] by the loop for so many.
 #[inline(always)]
-fn first_of_start<V: Element, I: Element + Ord>(
+fn first_of_neighbours<V: Element, I: Element + Ord>(
     largest: bool,
     (values, indices): (&[V], &[I]),
-    row: usize,
     init: (V::Wide, I),
 ) -> (V::Wide, I)
 where
     V::Wide: PartialOrd,
 {
-    let own = (&values[..row], &indices[..row]);
-    match row {
-        _ if !V::IS_COMMON => first_of_all(largest, own, init),
-        0..=4 => first_of_few::<V, I, 4>(largest, (values, indices), row, init),
-        5..=8 => first_of_few::<V, I, 8>(largest, (values, indices), row, init),
-        _ => first_of_many(largest, own, init),
+    if V::IS_COMMON && values.len() >= LANES {
+        first_of_many(largest, (values, indices), init)
+    } else {
+        first_of_all(largest, (values, indices), init)
     }
 }
 
@@ -149,34 +169,6 @@ where
 {
     let pairs = values.iter().zip(indices);
     pairs.fold(init, |best, (value, &index)| first(largest, (value.widen(), index), best))
-}
-
-/// [`first_of_row`] for the first `row` elements, at most `N`.
-#[inline(always)]
-fn first_of_few<V: Element, I: Element + Ord, const N: usize>(
-    largest: bool,
-    (values, indices): (&[V], &[I]),
-    row: usize,
-    init: (V::Wide, I),
-) -> (V::Wide, I)
-where
-    V::Wide: PartialOrd,
-{
-    let (mut best, mut best_indices) = ([init.0; N], [init.1; N]);
-    if values.len() >= N {
-        // All lanes are loaded at once, those beyond the row with elements of later rows.
-        let (values, indices) = (&values[..N], &indices[..N]);
-        for lane in 0..N {
-            let found = first(largest, (values[lane].widen(), indices[lane]), init);
-            best[lane] = if lane < row { found.0 } else { init.0 };
-            best_indices[lane] = if lane < row { found.1 } else { init.1 };
-        }
-    } else {
-        for lane in 0..row {
-            (best[lane], best_indices[lane]) = first(largest, (values[lane].widen(), indices[lane]), init);
-        }
-    }
-    first_of_lanes(largest, best, best_indices)
 }
 
 /// [`first_of_row`] for many elements.
@@ -207,12 +199,12 @@ where
 
 /// The first pair: of the first half and the second, and so on.
 #[inline(always)]
-fn first_of_lanes<V: Copy + PartialOrd, I: Copy + Ord, const N: usize>(
+fn first_of_lanes<V: Copy + PartialOrd, I: Copy + Ord>(
     largest: bool,
-    mut values: [V; N],
-    mut indices: [I; N],
+    mut values: [V; LANES],
+    mut indices: [I; LANES],
 ) -> (V, I) {
-    let mut width = N / 2;
+    let mut width = LANES / 2;
     while width > 0 {
         for lane in 0..width {
             let later = (values[lane + width], indices[lane + width]);

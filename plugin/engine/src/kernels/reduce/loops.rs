@@ -6,7 +6,7 @@ use super::layout::SEGMENT;
 use super::narrow::fold_narrow;
 use super::rows::{fold_each, fold_slice};
 use crate::element::{Element, Scalar};
-use crate::kernels::combine::{Combine, by_combine};
+use crate::kernels::combine::{Combine, by_combine, is_common};
 use crate::kernels::simd::vectorised;
 
 /// The type of [`fold_rows`].
@@ -51,7 +51,7 @@ impl<T: Element> Loops<T> {
             append: append::<T::Wide, C>,
             finish: finish::<T, C>,
             each: fold_each::<T, C>,
-            narrow: T::IS_COMMON.then_some(fold_narrow::<T, C>),
+            narrow: is_common::<T, C>().then_some(fold_narrow::<T, C>),
         }
     }
 }

@@ -176,6 +176,49 @@ fn integers_of_every_width_reduce_exactly() {
     }
 }
 
+/// Exact, whatever the order: rows as short, and columns as few, as special loops take, and some beyond. The last rows
+/// have no elements behind them.
+#[test]
+fn short_rows_and_few_columns_are_exact() {
+    let random = &mut Random(27);
+    for size in 0..=34 {
+        for (dims, reduced) in [([41, size], 1), ([1, size], 1), ([1100, size], 0), ([17, size], 0), ([1, size], 0)] {
+            let (rows, kept) = (dims[0], dims[1 - reduced]);
+            let values: Vec<i64> = (0..rows * size).map(|_| random.number() as i64).collect();
+            let words: Vec<i32> = values.iter().map(|&x| x as i32).collect();
+            let masks: Vec<u8> = values.iter().map(|&x| u8::from(x % 8 != 0)).collect();
+            let run = |name, element, operand: Vec<u8>, init: &[u8]| {
+                let op = reduce_op(&[element], &dims, &[reduced]).binary_region(name, element);
+                op.run(&[operand, init.to_vec()]).swap_remove(0)
+            };
+            type Functions = [(BinaryOp, fn(i64, i64) -> i64, i64); 3];
+            let functions: Functions = [
+                (BinaryOp::Add, i64::wrapping_add, 7),
+                (BinaryOp::Maximum, i64::max, i64::MIN),
+                (BinaryOp::Minimum, i64::min, i64::MAX),
+            ];
+            for (name, function, init) in functions {
+                let expected = naive(&values, &dims, &[reduced], init, function);
+                assert_eq!(run(name, S64, bytes(&values), &init.to_le_bytes()), bytes(&expected), "{name:?} {dims:?}");
+                let init = init.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+                let narrow = |a: i32, b: i32| function(a.into(), b.into()) as i32;
+                let expected = naive(&words, &dims, &[reduced], init, narrow);
+                assert_eq!(run(name, S32, bytes(&words), &init.to_le_bytes()), bytes(&expected), "{name:?} {dims:?}");
+                if name == BinaryOp::Add {
+                    let sums = run(name, U32, bytes(&words), &init.to_le_bytes());
+                    assert_eq!(sums, bytes(&expected), "{dims:?}");
+                }
+            }
+            for (name, function, init) in [(BinaryOp::And, u8::min as fn(u8, u8) -> u8, 1), (BinaryOp::Or, u8::max, 0)]
+            {
+                let expected = naive(&masks, &dims, &[reduced], init, function);
+                assert_eq!(expected.len(), kept);
+                assert_eq!(run(name, Pred, masks.clone(), &[init]), expected, "{name:?} {dims:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn extremes_of_floats_keep_nan_and_prefer_signs_of_zeros() {
     for (op, init, zero) in [(BinaryOp::Maximum, f32::NEG_INFINITY, 0.0f32), (BinaryOp::Minimum, f32::INFINITY, -0.0)] {
@@ -273,7 +316,8 @@ fn arg_op(value: ElementType, index: ElementType, largest: bool, dims: &[usize],
 #[test]
 fn argmax_and_argmin_find_the_first() {
     let random = &mut Random(23);
-    for (dims, reduced) in [([40, 7], 1), ([40, 7], 0), ([3, 20_000], 1), ([20_000, 3], 0), ([1, 5], 0)] {
+    let shapes = [([40, 7], 1), ([40, 7], 0), ([3, 20_000], 1), ([20_000, 3], 0), ([1, 5], 0)];
+    for (dims, reduced) in shapes.into_iter().chain((0..=18).map(|row| ([37, row], 1))) {
         for largest in [true, false] {
             let count = dims[0] * dims[1];
             let values: Vec<f32> = (0..count)
@@ -295,6 +339,40 @@ fn argmax_and_argmin_find_the_first() {
             let bits = |x: f32| if x.is_nan() { 0x7FC0_0000 } else { x.to_bits() };
             let values: Vec<u32> = elements(&results[0]).into_iter().map(bits).collect();
             assert_eq!(values, expected.iter().map(|pair| bits(pair.0)).collect::<Vec<_>>());
+        }
+    }
+}
+
+#[test]
+fn argmax_and_argmin_of_integers_find_the_first() {
+    let random = &mut Random(28);
+    for row in [0, 1, 2, 3, 4, 8, 15, 16, 17, 40] {
+        for (dims, largest) in [([35, row], true), ([16, row], false), ([3, row], true)] {
+            let values: Vec<i64> = (0..dims[0] * row).map(|_| random.between(-5, 5) as i64).collect();
+            let iota: Vec<i64> = indices(&dims).map(|index| index[1] as i64).collect();
+            let init = if largest { i64::MIN } else { i64::MAX };
+            let pairs: Vec<(i64, i64)> = values.iter().copied().zip(iota.iter().copied()).collect();
+            let expected = naive(&pairs, &dims, &[1], (init, 0), |a, b| {
+                let better = if largest { a.0 > b.0 } else { a.0 < b.0 };
+                if better || a.0 == b.0 && a.1 < b.1 { a } else { b }
+            });
+            let expected: Vec<i64> = expected.into_iter().map(|pair| pair.1).collect();
+            let results = arg_op(S64, S64, largest, &dims, 1).run(&[
+                bytes(&values),
+                bytes(&iota),
+                bytes(&[init]),
+                bytes(&[0i64]),
+            ]);
+            assert_eq!(elements::<i64>(&results[1]), expected, "{dims:?}");
+            let narrow = |numbers: &[i64]| numbers.iter().map(|&x| x as i32).collect::<Vec<i32>>();
+            let init = if largest { i32::MIN } else { i32::MAX };
+            let results = arg_op(S32, S32, largest, &dims, 1).run(&[
+                bytes(&narrow(&values)),
+                bytes(&narrow(&iota)),
+                bytes(&[init]),
+                bytes(&[0i32]),
+            ]);
+            assert_eq!(elements::<i32>(&results[1]), narrow(&expected), "{dims:?}");
         }
     }
 }

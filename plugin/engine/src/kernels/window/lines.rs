@@ -1,7 +1,7 @@
 //! Lines of results, each reduced from lines of the operand.
 
 use crate::element::Element;
-use crate::kernels::combine::Combine;
+use crate::kernels::combine::{Combine, is_common};
 use crate::kernels::reduce::{LANES, fold_lanes, fold_rows};
 use crate::kernels::simd::vectorised;
 
@@ -34,7 +34,7 @@ pub(super) fn fold_lines<T: Element, C: Combine<T::Wide>>(
     let is_one = step == len && pitch == len;
     let lines = if is_one { Lines { count: 1, len: len * count, step, pitch } } else { lines };
     let end = places.iter().max().map_or(0, |place| place + (count - 1) * step + len.max(LANES));
-    if T::IS_COMMON && T::TYPE == <T::Wide as Element>::TYPE && end <= operand.len() {
+    if is_common::<T, C>() && T::TYPE == <T::Wide as Element>::TYPE && end <= operand.len() {
         return fold_short::<T, C>(operand, places, lines, init, sums);
     }
     for line in 0..lines.count {
