@@ -28,14 +28,16 @@ const SDK: Run = Run {
 
 const PJRT: Run = Run { package: "oxcall-pjrt", target: &["--lib"], only: &[], skip: &[], ..SDK };
 
-/// Of the engine, what has unsafe code of its own: memory, threads that help, what kernels are given, executions, fused
-/// programs, custom calls. Kernels are safe code over slices, and far too slow here. Rayon's queues work with addresses
-/// as integers.
+/// Of the engine, what has unsafe code of its own: what kernels are given, executions, fused programs, custom calls.
+/// Rayon's queues work with addresses as integers.
 const ENGINE: Run = Run {
     package: "oxcall-engine",
     flags: "-Zmiri-permissive-provenance -Zmiri-tree-borrows -Zmiri-ignore-leaks",
     ..PJRT
 };
+
+/// Below the engine: memory, and threads that help. Kernels are safe code over slices, and far too slow here.
+const KERNELS: Run = Run { package: "oxcall-kernels", ..ENGINE };
 
 /// What runs. Everything follows stacked borrows with strict provenance, but for addresses that travel as integers;
 /// what asynchronous work and states share follows tree borrows as well.
@@ -68,13 +70,12 @@ const RUNS: &[Run] = &[
     PJRT,
     // The addresses of buffers are integers in the API.
     Run { flags: "-Zmiri-permissive-provenance -Zmiri-ignore-leaks", target: &["--test", "conformance"], ..PJRT },
+    Run { only: &["memory::", "pool::tests"], ..KERNELS },
     Run { only: ENGINE_TESTS, ..ENGINE },
 ];
 
 /// A few of each sort: compiling a program takes minutes here.
 const ENGINE_TESTS: &[&str] = &[
-    "memory::",
-    "pool::tests",
     "custom_call::status::",
     "tests::straight::chains_work_in_place",
     "tests::straight::donated_memory",
@@ -103,7 +104,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         ));
     }
     let Some(first) = args.first() else { return RUNS.iter().try_for_each(|run| run.start(&[])) };
-    let of_package = [SDK, PJRT, ENGINE].into_iter().find(|run| run.package == first);
+    let of_package = [SDK, PJRT, KERNELS, ENGINE].into_iter().find(|run| run.package == first);
     let (run, names) = match of_package {
         Some(run) => (run, &args[1..]),
         None => (Run { target: &["--lib", "--tests"], ..SDK }, args),

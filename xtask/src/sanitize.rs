@@ -42,6 +42,7 @@ pub(crate) const SANITIZERS: &[Sanitizer] = &[
             "xla-ffi-sys",
             "oxcall-hlo",
             "oxcall-jit",
+            "oxcall-kernels",
             "oxcall-proto",
             "oxcall-pjrt",
             "oxcall-linalg",
@@ -58,7 +59,7 @@ pub(crate) const SANITIZERS: &[Sanitizer] = &[
         options: ("TSAN_OPTIONS", "halt_on_error=1:second_deadlock_stack=1"),
         builds_std: true,
         // Those with threads, locks or atomics of their own.
-        packages: &["oxcall", "oxcall-pjrt", "oxcall-engine", "oxcall-plugin"],
+        packages: &["oxcall", "oxcall-pjrt", "oxcall-kernels", "oxcall-engine", "oxcall-plugin"],
         // Not the schedules, whose threads are stacks that the test switches by itself, nor what counts allocations on
         // one thread, which takes an hour.
         targets: &[

@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 
 use oxcall::Error;
 use oxcall_hlo::Module;
+use oxcall_kernels::environment::with_default_environment;
+use oxcall_kernels::memory::{self, Allocator, Buffer, CacheOptions};
+use oxcall_kernels::pool::Cost;
+use oxcall_kernels::tile::generated::generated_isa;
 
 use crate::collective::{Clique, ProcessGrid};
 use crate::compile;
 use crate::compile::partition::{Partitioned, ShardingOptions, Shardings, partition};
 use crate::compile::passes::{Interface, IoSpec};
-use crate::environment::with_default_environment;
 use crate::exec::{self, Argument, Executable, ExecuteOptions, Participant};
-use crate::memory::{self, Allocator, Buffer, CacheOptions};
 use crate::observe::{Dump, PerfMap, Span, Trace};
 use crate::plan::{Parameter, Plan};
-use crate::pool::Cost;
 use crate::runtime::{Runtime, RuntimeOptions, Waits};
-use crate::tile::generated::generated_isa;
 
 /// Options of an engine.
 #[derive(Debug, Clone, Default)]
@@ -80,7 +80,7 @@ impl Engine {
     }
 
     #[cfg(test)]
-    pub(crate) fn pool(&self) -> &crate::pool::Pool {
+    pub(crate) fn pool(&self) -> &oxcall_kernels::pool::Pool {
         &self.runtime.pool
     }
 

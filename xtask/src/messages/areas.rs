@@ -91,7 +91,7 @@ pub(super) static AREAS: &[Area] = &[
         title: "Compiling a program",
         about: "Errors of `compile()` and of the first call of a jitted function. The op and its place in the source stand \
                 around the message.",
-        paths: &["plugin/engine/src"],
+        paths: &["plugin/engine/src", "plugin/kernels/src"],
         is_settled: false,
     },
     Area {
@@ -101,7 +101,7 @@ pub(super) static AREAS: &[Area] = &[
             "plugin/engine/src/custom_call",
             "plugin/engine/src/engine.rs",
             "plugin/engine/src/exec",
-            "plugin/engine/src/interrupt.rs",
+            "plugin/kernels/src/interrupt.rs",
             "plugin/linalg/src",
             "plugin/src",
         ],
@@ -110,7 +110,7 @@ pub(super) static AREAS: &[Area] = &[
     Area {
         title: "Memory",
         about: "Errors of allocations.",
-        paths: &["plugin/engine/src/memory", "plugin/linalg/src/memory.rs"],
+        paths: &["plugin/kernels/src/memory", "plugin/linalg/src/memory.rs"],
         is_settled: false,
     },
     Area {

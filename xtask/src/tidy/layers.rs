@@ -13,7 +13,7 @@ pub(super) fn check(sources: &Sources) -> Vec<Complaint> {
     for root in sources.ending("src/lib.rs").filter(|root| root.text.contains(PROMISE)) {
         let ranks = ranks(root);
         for (number, line) in root.lines() {
-            if let Some(module) = declared(line).filter(|module| !ranks.contains_key(module) && *module != "tests") {
+            if let Some(module) = declared(line).filter(|module| !ranks.contains_key(module) && !is_test(module)) {
                 complaints.push(root.complaint(number, format!("the list of modules lacks `{module}`: put it there")));
             }
         }
@@ -50,10 +50,14 @@ fn declared(line: &str) -> Option<&str> {
 
 /// The top module that a file under `src` belongs to; none for the root and for tests.
 fn module_of(path: &str) -> Option<&str> {
-    let is_test = |part: &str| matches!(part, "tests" | "testing") || part.ends_with("_tests");
     let path = path.strip_suffix(".rs")?;
     let module = path.split('/').next()?;
     (module != "lib" && !path.split('/').any(is_test)).then_some(module)
+}
+
+/// Whether a file or module of this name has tests, or what tests need.
+fn is_test(name: &str) -> bool {
+    matches!(name, "tests" | "testing") || name.ends_with("_tests")
 }
 
 /// The names after `crate::` in the code of a file that is not a test's, with their lines.

@@ -17,14 +17,13 @@ mod tests;
 
 use oxcall::Error;
 use oxcall_hlo::{Func, Op, OpKind, TensorType, ValueId};
+use oxcall_kernels::kernel::{Context, Inputs, Outputs};
+use oxcall_kernels::pool::Cost;
 
 pub use groups::ProcessGrid;
 pub(crate) use groups::{Clique, Group, Groups};
 pub(crate) use pieces::{Pieces, strides};
 use roots::Roots;
-
-use crate::kernel::{Context, Inputs, Outputs};
-use crate::pool::Cost;
 
 /// The buffers of one participant of a group.
 pub(crate) struct ParticipantBuffers<'a> {
@@ -38,7 +37,7 @@ pub(crate) trait CollectiveKernel: Send + Sync {
     fn cost(&self) -> Cost;
 
     /// Pairs of operand and result that may share one buffer; see
-    /// [`Kernel::in_place`](crate::kernel::Kernel::in_place).
+    /// [`Kernel::in_place`](oxcall_kernels::kernel::Kernel::in_place).
     fn in_place(&self) -> Vec<(usize, usize)> {
         Vec::new()
     }

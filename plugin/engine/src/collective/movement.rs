@@ -2,13 +2,13 @@
 
 use oxcall::Error;
 use oxcall_hlo::TensorType;
+use oxcall_kernels::kernel::Context;
+use oxcall_kernels::kernels::nest::Loop;
+use oxcall_kernels::pool::Cost;
 
 use super::pieces::{Pieces, strides};
 use super::roots::Roots;
 use super::{CollectiveKernel, Group, ParticipantBuffers};
-use crate::kernel::Context;
-use crate::kernels::nest::Loop;
-use crate::pool::Cost;
 
 /// Results assembled from pieces of all participants' operands.
 pub(super) struct Rearranged {

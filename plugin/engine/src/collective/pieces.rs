@@ -1,9 +1,8 @@
 //! Arrays assembled from pieces of others.
 
 use oxcall_hlo::TensorType;
-
-use crate::kernels::nest::{Loop, Nest, Walk, collapse};
-use crate::pool::{Cost, Pool};
+use oxcall_kernels::kernels::nest::{Loop, Nest, Walk, collapse};
+use oxcall_kernels::pool::{Cost, Pool};
 
 /// The assembly of an array from pieces of equal length: for each piece, its source and its offset in that source, in
 /// bytes.

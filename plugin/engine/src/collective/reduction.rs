@@ -3,15 +3,15 @@
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, Func, Region, TensorType};
+use oxcall_kernels::element::{Element, Scalar};
+use oxcall_kernels::kernel::Context;
+use oxcall_kernels::kernels::combine::{Combine, by_combine};
+use oxcall_kernels::kernels::simd::vectorised;
+use oxcall_kernels::pool::Cost;
+use oxcall_kernels::scalar::{self, Body, Program};
 
 use super::roots::Roots;
 use super::{CollectiveKernel, Group, ParticipantBuffers, strides};
-use crate::element::{Element, Scalar};
-use crate::kernel::Context;
-use crate::kernels::combine::{Combine, by_combine};
-use crate::kernels::simd::vectorised;
-use crate::pool::Cost;
-use crate::scalar::{self, Body, Program};
 
 /// The size of a block, in bytes.
 const BLOCK: usize = 32 * 1024;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use oxcall::Error;
 use oxcall::descriptor::Stage;
 use oxcall_hlo::Module;
+use oxcall_kernels::memory::Buffer;
 
 use super::assign::{Assignment, assign};
 use super::graph::Graph;
@@ -12,7 +13,6 @@ use super::loops::{self, Steps};
 use super::lower::{Lowered, lower, materialise};
 use super::runs;
 use crate::collective::Clique;
-use crate::memory::Buffer;
 use crate::plan::{Args, CallSite, Parameter, Plan, Step};
 use crate::runtime::Runtime;
 

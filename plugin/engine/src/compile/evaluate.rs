@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use oxcall_hlo::{Func, Literal, OpKind, TensorType};
+use oxcall_kernels::interrupt::Era;
+use oxcall_kernels::kernel::{Context, Inputs, Outputs};
+use oxcall_kernels::memory::{Allocator, Buffer, RawBuffer};
+use oxcall_kernels::pool::{Cost, Pool};
 
 use super::lower;
-use crate::interrupt::Era;
-use crate::kernel::{Context, Inputs, Outputs};
-use crate::memory::{Allocator, Buffer, RawBuffer};
-use crate::pool::{Cost, Pool};
 
 /// Ops with a higher estimated cost are left to the program. The limit is below the cost at which the pool splits work
 /// among threads, so that compilation starts none.
@@ -42,7 +42,7 @@ pub(crate) fn evaluate(
     if types.iter().all(|ty| ty.count() == 0) {
         return Some(types.iter().map(|&ty| Literal::dense(ty.clone(), Vec::new())).collect());
     }
-    let kernel = lower::single(op, func).ok().filter(|kernel| is_cheap(kernel.cost()))?;
+    let kernel = oxcall_kernels::single(op, func).ok().filter(|kernel| is_cheap(kernel.cost()))?;
     let materialise = |literal| lower::materialise(allocator, literal).ok();
     let inputs: Vec<Buffer> = operands.iter().map(materialise).collect::<Option<_>>()?;
     let allocate = |ty: &&TensorType| Buffer::allocate(allocator, ty.byte_size()).ok();

@@ -2,10 +2,10 @@
 //! loops and branches.
 
 use oxcall_hlo::{Literal, ValueId};
+use oxcall_kernels::kernel::Kernel;
+use oxcall_kernels::pool::Cost;
 
-use crate::kernel::Kernel;
 use crate::plan::ProcessId;
-use crate::pool::Cost;
 
 /// A value: the contents of a buffer from its definition to its last use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

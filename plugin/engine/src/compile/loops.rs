@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
 use oxcall_jit::{Block as Code, End, Isa, Region, Routine, Target, Width};
+use oxcall_kernels::machine::{Block, Copy, Kept, Slots};
 
-use crate::machine::{Block, Copy, Kept, Slots};
+use super::slots::slots;
 use crate::plan::{Allocation, Loops, Slot, Step};
 use crate::runtime::Codegen;
 
@@ -39,7 +40,7 @@ pub(super) fn compile<'c>(
     if ranges.is_empty() {
         return None;
     }
-    let slots = Slots::new(plan.steps, plan.allocations, constant);
+    let slots = slots(plan.steps, plan.allocations, constant);
     let mut builder = Builder {
         plan,
         slots: &slots,

@@ -5,7 +5,7 @@
 //! 3. [`fusion`]: the choice of ops that one kernel computes together.
 //! 4. [`lower`]: from ops and fusions to a [`graph`] of nodes over values.
 //! 5. [`assign`]: buffer assignment, and the steps of the plan.
-//! 6. [`loops`]: the loops among the steps as machine code.
+//! 6. [`loops`]: the loops among the steps as machine code, by what is known about their [`slots`].
 //! 7. [`runs`]: successive small steps that threads share.
 //!
 //! `build` performs the stages from 3 on.
@@ -21,22 +21,20 @@ mod lower;
 pub(crate) mod partition;
 pub(crate) mod passes;
 mod runs;
+mod slots;
 
 use std::sync::Arc;
 
 use oxcall::Error;
 use oxcall_hlo::{CustomCall, Func, Literal, Module, OpKind, Region, TensorType};
+use oxcall_kernels::memory;
 
 use self::passes::{Interface, Observe};
 use crate::collective::Clique;
 use crate::custom_call;
-use crate::memory;
 use crate::observe::Dump;
 use crate::plan::Plan;
 use crate::runtime::Runtime;
-
-#[cfg(test)]
-pub(crate) use lower::single;
 
 /// Compiles a verified program that the participants of `clique` will run. Also returns its parameters and results as
 /// the program declares them.

@@ -5,8 +5,9 @@
 
 use std::ops::Range;
 
+use oxcall_kernels::pool::{Cost, Pool};
+
 use crate::plan::{Allocation, Run, Runs, Slot, Step};
-use crate::pool::{Cost, Pool};
 
 /// The most steps of a run, each of which is compared with all others.
 const MOST_STEPS: usize = 64;
@@ -149,8 +150,8 @@ fn pieces(parts: Vec<(Vec<u32>, Cost)>) -> Vec<Box<[u32]>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{Context, Inputs, Kernel, Outputs};
     use crate::plan::Args;
+    use oxcall_kernels::kernel::{Context, Inputs, Kernel, Outputs};
 
     struct Work(f64);
 

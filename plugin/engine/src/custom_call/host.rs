@@ -4,10 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use oxcall::host::{ScratchAllocator, TaskPool};
-
-use crate::environment::with_default_environment;
-use crate::memory::{Allocator, PoolScratch};
-use crate::pool::Pool;
+use oxcall_kernels::environment::with_default_environment;
+use oxcall_kernels::memory::{Allocator, PoolScratch};
+use oxcall_kernels::pool::Pool;
 
 /// The engine as a host of handlers.
 pub(crate) struct Host {

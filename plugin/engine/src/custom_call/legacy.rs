@@ -4,10 +4,10 @@ use std::ffi::{c_char, c_void};
 
 use oxcall::Error;
 use oxcall_hlo::{Attribute, CustomCall, CustomCallApiVersion};
+use oxcall_kernels::memory::RawBuffer;
 
 use super::status::Status;
 use super::{Host, target};
-use crate::memory::RawBuffer;
 
 type V1 = unsafe extern "C" fn(*mut c_void, *mut *const c_void);
 type V2 = unsafe extern "C" fn(*mut c_void, *mut *const c_void, *mut c_void);

@@ -3,9 +3,9 @@
 use oxcall::descriptor::Recorded;
 use oxcall::host::{self, Expression};
 use oxcall_hlo::{CustomCall, TensorType};
+use oxcall_kernels::environment::with_default_environment;
 
 use super::{Host, attributes, target};
-use crate::environment::with_default_environment;
 
 /// The shapes of the operands and results of a call, given that of its rows.
 #[derive(Debug, Clone, Copy)]

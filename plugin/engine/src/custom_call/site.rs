@@ -6,12 +6,12 @@ use oxcall::Error;
 use oxcall::descriptor::{RawHandler, Stage};
 use oxcall::host::{self, CallFrame, Future, HostVersion, InvokeContext, StageState};
 use oxcall_hlo::{CustomCall, TensorType};
+use oxcall_kernels::memory::RawBuffer;
+use oxcall_kernels::pool::Cost;
 
 use super::legacy::{Legacy, Pointers};
 use super::typed::Typed;
 use super::{Contexts, Host, target};
-use crate::memory::RawBuffer;
-use crate::pool::Cost;
 
 /// A custom call of a program.
 pub(crate) struct CallSite {

@@ -2,8 +2,7 @@
 
 use oxcall::Error;
 use oxcall::host::{self, LegacyFunction, Registration, Source};
-
-use crate::caches;
+use oxcall_kernels::caches;
 
 /// XLA's platform name for handlers that run on any CPU.
 const ANY_CPU: &str = "Host";

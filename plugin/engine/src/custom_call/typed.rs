@@ -9,11 +9,11 @@ use oxcall::host::{
 };
 use oxcall::{DType, Error};
 use oxcall_hlo::{Attribute, TensorType};
+use oxcall_kernels::environment::with_default_environment;
+use oxcall_kernels::memory::RawBuffer;
 
 use super::context::ExecutionInfo;
 use super::{Host, attributes, context, target};
-use crate::environment::with_default_environment;
-use crate::memory::RawBuffer;
 
 /// An instantiated call of a handler.
 pub(super) struct Typed {

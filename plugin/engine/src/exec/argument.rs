@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::memory::Buffer;
+use oxcall_kernels::memory::Buffer;
 
 /// An argument of a program.
 #[derive(Debug)]

@@ -7,20 +7,20 @@ use oxcall::Error;
 use oxcall::descriptor::Stage;
 use oxcall::host::Future;
 use oxcall_jit::Stop;
+use oxcall_kernels::environment::set_default_environment;
+use oxcall_kernels::interrupt::{Era, interrupted};
+use oxcall_kernels::kernel::{Context, Inputs, Kernel, Outputs};
+use oxcall_kernels::machine::resume_panic;
+use oxcall_kernels::memory::{Buffer, RawBuffer};
+use oxcall_kernels::pool::{Cost, Pool};
 use smallvec::SmallVec;
 
 use super::rendezvous::Participant;
 use super::{Argument, Executable, Frame, traced};
 use crate::collective::ParticipantBuffers;
 use crate::custom_call::{CallState, ExecutionInfo};
-use crate::environment::set_default_environment;
-use crate::interrupt::{Era, interrupted};
-use crate::kernel::{Context, Inputs, Kernel, Outputs};
-use crate::machine::resume_panic;
-use crate::memory::{Buffer, RawBuffer};
 use crate::observe::Span;
 use crate::plan::{Args, Loops, Plan, Run, Slot, Step};
-use crate::pool::{Cost, Pool};
 use crate::sync::Mutex;
 
 /// An execution of a program. It may stop at an incomplete custom call or collective, and resume later.

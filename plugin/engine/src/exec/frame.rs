@@ -1,10 +1,10 @@
 //! The working state of one execution: the table of slots, memory, and call frames.
 
 use oxcall::Error;
+use oxcall_kernels::memory::{self, Buffer, NOWHERE, RawBuffer};
 
 use super::Argument;
 use crate::custom_call::{CallState, Contexts, ExecutionInfo};
-use crate::memory::{self, Buffer, NOWHERE, RawBuffer};
 use crate::plan::{Allocation, Args, Plan};
 use crate::runtime::Runtime;
 use crate::sync::Mutex;

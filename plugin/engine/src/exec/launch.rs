@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use oxcall::Error;
+use oxcall_kernels::interrupt::Era;
+use oxcall_kernels::pool::Pool;
 
 use super::rendezvous::Participant;
 use super::task::{self, Done, Task};
 use super::{Argument, Executable, Execution};
 use crate::custom_call::{ExecutionInfo, UserData};
-use crate::interrupt::Era;
-use crate::pool::Pool;
 
 /// Programs that are estimated to take longer run on another thread: the handover costs about 50 microseconds.
 const INLINE_NANOS: f64 = 125_000.0;

@@ -6,13 +6,13 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use oxcall::Error;
+use oxcall_kernels::memory::{BUFFER_ALIGN, Buffer};
 
 use super::launch::{execution_info, is_short};
 use super::rendezvous::{Next, Participant, Rendezvous};
 use super::task::{self, Done, Task};
 use super::{Argument, Execution};
 use crate::collective::ParticipantBuffers;
-use crate::memory::{BUFFER_ALIGN, Buffer};
 use crate::plan::{ManualSite, Shard};
 use crate::sync::Mutex;
 

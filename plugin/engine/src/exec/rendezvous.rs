@@ -13,13 +13,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use oxcall::Error;
+use oxcall_kernels::interrupt::{Era, interrupted};
+use oxcall_kernels::kernel::Context;
+use oxcall_kernels::memory::Buffer;
 
 use super::launch::panicked;
 use super::task::{Task, fail};
 use crate::collective::{Clique, Group, ParticipantBuffers};
-use crate::interrupt::{Era, interrupted};
-use crate::kernel::Context;
-use crate::memory::Buffer;
 use crate::runtime::{Waiting, Watch};
 use crate::sync::Mutex;
 

@@ -6,13 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use oxcall::Error;
+use oxcall_kernels::environment::with_default_environment;
+use oxcall_kernels::interrupt::Era;
+use oxcall_kernels::memory::Buffer;
 
 use super::launch::panicked;
 use super::rendezvous::{Next, Participant};
 use super::{Executable, ExecuteOptions, Execution, Progress, lent, manual};
-use crate::environment::with_default_environment;
-use crate::interrupt::Era;
-use crate::memory::Buffer;
 use crate::runtime::{Job, Runtime};
 
 /// Takes the results. Returns the execution that waited for them, if any.

@@ -1,8 +1,7 @@
 //! Loops as machine code.
 
 use oxcall_jit::Routine;
-
-use crate::machine::Kept;
+use oxcall_kernels::machine::Kept;
 
 /// The machine code of a plan's loops, beside their steps.
 pub(crate) struct Loops {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use oxcall_hlo::TensorType;
+use oxcall_kernels::pool::Cost;
 
 use super::Plan;
 use crate::collective::Pieces;
-use crate::pool::Cost;
 
 /// A manual computation of a program.
 pub(crate) struct ManualSite {

@@ -19,6 +19,8 @@ mod parameter;
 mod runs;
 mod step;
 
+pub(crate) use oxcall_kernels::machine::Slot;
+
 pub(crate) use crate::custom_call::CallSite;
 pub(crate) use allocation::{Allocation, ProcessId};
 pub(crate) use code::Code;
@@ -27,4 +29,4 @@ pub(crate) use manual::{ManualSite, Shard, Shards, Whole};
 pub use parameter::Parameter;
 pub(crate) use parameter::{byte_size, leaves};
 pub(crate) use runs::{Run, Runs};
-pub(crate) use step::{Args, CollectiveSite, Plan, Slot, Step};
+pub(crate) use step::{Args, CollectiveSite, Plan, Step};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::pool::Cost;
+use oxcall_kernels::pool::Cost;
 
 /// Successive steps that threads share.
 #[derive(Debug)]

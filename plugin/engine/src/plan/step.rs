@@ -2,17 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{Allocation, Loops, ManualSite, Runs};
+use super::{Allocation, Loops, ManualSite, Runs, Slot};
 use crate::collective::{Clique, CollectiveKernel, Groups};
-use crate::kernel::Kernel;
-use crate::memory::Buffer;
 use crate::plan::{CallSite, Parameter};
-use crate::pool::Cost;
 use oxcall::descriptor::Stage;
 use oxcall_hlo::{Module, ValueId};
-
-/// An index into the table of an execution.
-pub(crate) type Slot = u32;
+use oxcall_kernels::kernel::Kernel;
+use oxcall_kernels::memory::Buffer;
+use oxcall_kernels::pool::Cost;
 
 /// The slots of a step: `inputs` input slots, then `outputs` output slots, starting at `first` in [`Plan::slots`].
 #[derive(Debug, Clone, Copy)]

@@ -14,11 +14,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use oxcall_jit::Isa;
+use oxcall_kernels::memory::{Allocator, CacheOptions};
+use oxcall_kernels::pool::Pool;
 
 use crate::custom_call::Host;
-use crate::memory::{Allocator, CacheOptions};
 use crate::observe::{PerfMap, Trace};
-use crate::pool::Pool;
 
 pub(crate) use threads::{Job, Threads};
 pub use watch::Waits;

@@ -3,9 +3,9 @@
 use half::{bf16, f16};
 use num_complex::Complex;
 use oxcall_hlo::{DotDims, FftType, Literal, Transpose, UnaryOp};
+use oxcall_kernels::environment::testing::{ODD, within};
 
 use super::*;
-use crate::environment::testing::{ODD, within};
 use crate::{ExecuteOptions, Launch};
 
 /// Numbers whose functions depend on the environment: their products are subnormal, and nothing is exact.

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use oxcall_hlo::parse_text;
 use oxcall_jit::{Isa, Kernel};
+use oxcall_kernels::tile::generated::is_supported;
 
 use super::*;
-use crate::tile::generated::is_supported;
 
 struct Random(u64);
 

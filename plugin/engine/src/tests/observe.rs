@@ -4,11 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use oxcall_hlo::{UnaryOp, parse_text};
+use oxcall_kernels::tile::generated::is_supported;
 use serde_json::Value;
 
 use super::custom_call::{call, emit};
 use super::*;
-use crate::tile::generated::is_supported;
 use crate::{Dump, Trace};
 
 /// A path that no other test uses.

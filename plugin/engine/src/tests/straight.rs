@@ -176,7 +176,7 @@ fn booleans_of_complex_numbers_are_those_of_their_real_parts() {
         );
         oxcall_hlo::parse_text(&text).unwrap()
     };
-    for isa in [None, crate::tile::generated::generated_isa()] {
+    for isa in [None, oxcall_kernels::tile::generated::generated_isa()] {
         let engine = Engine::for_isa(isa);
         let found = |float: &str, dims: &str, operand: &str, numbers: &[f64]| {
             let narrow: Vec<f32> = numbers.iter().map(|&x| x as f32).collect();

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use oxcall_kernels::memory::BUFFER_ALIGN;
+
 use crate::compile::graph::Position;
-use crate::memory::BUFFER_ALIGN;
 
 /// A request for memory from the first to the last position.
 #[derive(Debug, Clone, Copy)]

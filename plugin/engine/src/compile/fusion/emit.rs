@@ -4,6 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use oxcall::Error;
 use oxcall_hlo::{ElementType, Op, OpKind, ValueId};
+use oxcall_kernels::kernel::Kernel;
+use oxcall_kernels::tile::tensor;
+use oxcall_kernels::tile::{Access, Builder, MOST_ELEMENTS, Reduced, Reduction, Slabs, Value};
 use smallvec::SmallVec;
 
 use super::Fusion;
@@ -12,10 +15,7 @@ use super::groups::Groups;
 use super::rows::row_reduction;
 use super::slabs;
 use super::views::{self, View};
-use crate::kernel::Kernel;
 use crate::runtime::Codegen;
-use crate::tile::tensor;
-use crate::tile::{Access, Builder, MOST_ELEMENTS, Reduced, Reduction, Slabs, Value};
 
 /// The data that all fusions of a region share.
 pub(super) struct Shared<'a> {

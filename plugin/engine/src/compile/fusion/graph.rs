@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use oxcall_hlo::{BinaryOp, ElementType, Func, Op, OpKind, Region, TensorType, UnaryOp, ValueId};
+use oxcall_kernels::math;
+use oxcall_kernels::tile::MOST_ELEMENTS;
 
 use crate::compile::passes::flat::{FEWEST_PICKED, can_be_picked};
 use crate::compile::passes::ir::has_effect;
-use crate::math;
-use crate::tile::MOST_ELEMENTS;
 
 /// The elements of a row, and the number of rows, up to which and from which it is copied if it is cut, and the most
 /// elements of a part that makes it so.
@@ -193,7 +193,7 @@ impl<'a> Graph<'a> {
             }
             elements.push(operand.element);
         }
-        math::lower(&op.kind, &elements, result.element).is_ok().then_some(count)
+        math::has_functions(&op.kind, &elements, result.element).then_some(count)
     }
 
     /// Whether to compute the op twice rather than store its result: a conversion of a value that no fusion produces.

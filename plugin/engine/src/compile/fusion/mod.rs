@@ -23,11 +23,11 @@ mod views;
 
 use oxcall::Error;
 use oxcall_hlo::{Func, Region, TensorType, ValueId};
+use oxcall_kernels::kernel::Kernel;
 
 use self::graph::Graph;
 use self::groups::{GroupId, Groups};
 use self::rows::Unit;
-use crate::kernel::Kernel;
 use crate::runtime::Codegen;
 
 /// Ops that run as one kernel.

@@ -6,9 +6,8 @@ use oxcall_hlo::{
 };
 
 use super::tests::{Program, one_nan, run_both};
-use crate::compile::lower;
-use crate::kernels::testing::{Random, ty};
-use crate::tile::tests::random_bytes;
+use crate::testing::random_bytes;
+use crate::testing::{Random, ty};
 
 /// The shape of a program's matrices. Its vectors are as long as their rows or columns.
 type Shape = [usize; 2];
@@ -226,7 +225,7 @@ fn check(seeds: impl IntoIterator<Item = u64>) {
             let value = random_op(&mut program, shape, elements, &values, &mut random);
             let op = program.func.body.ops.last().expect("just added");
             // Not every op has a meaning for every type.
-            if matches!(op.kind, OpKind::Constant(_)) || lower::single(op, &program.func).is_ok() {
+            if matches!(op.kind, OpKind::Constant(_)) || oxcall_kernels::single(op, &program.func).is_ok() {
                 values.push(value);
             } else {
                 program.func.body.ops.pop();

@@ -5,14 +5,14 @@
 //! and everything about them stays in the caches.
 
 use oxcall_hlo::{BinaryOp, Op, OpKind};
+use oxcall_kernels::kernels::reduce::{are_few, are_tiles, row_fold};
+use oxcall_kernels::math;
+use oxcall_kernels::scalar::{self, Body};
+use oxcall_kernels::tile::{Access, Slabs};
 
 use super::MOST_OPS;
 use super::graph::Graph;
 use super::groups::{GroupId, Groups};
-use crate::kernels::reduce::{are_few, are_tiles, row_fold};
-use crate::math;
-use crate::scalar::{self, Body};
-use crate::tile::{Access, Slabs};
 
 /// Ops that run together.
 #[derive(Default)]

@@ -2,12 +2,12 @@
 
 use oxcall::Error;
 use oxcall_hlo::OpKind;
+use oxcall_kernels::kernels::fill::WORTH_FILLING;
+use oxcall_kernels::kernels::indexing::scatter_of_one;
 
 use super::Fusion;
 use super::graph::Graph;
 use super::groups::Groups;
-use crate::kernels::fill::WORTH_FILLING;
-use crate::kernels::indexing::scatter_of_one;
 
 /// The scatters of the region that are fused with what makes their updates.
 ///
@@ -50,8 +50,8 @@ mod tests {
 
     use crate::compile::fusion::fuse;
     use crate::compile::fusion::tests::{Program, one_nan, run_both};
-    use crate::kernels::testing::{Random, ty};
     use crate::runtime::Codegen;
+    use crate::testing::{Random, ty};
 
     /// Updates of `count` rows of `row` elements, in an operand of `rows` of them, that are all the same: a constant,
     /// or a parameter. A few are out of bounds.

@@ -4,15 +4,15 @@
 //! operand, and so do others of the same dimensions.
 
 use oxcall_hlo::{BinaryOp, ElementType, Op, OpKind};
+use oxcall_kernels::element::Scalar;
+use oxcall_kernels::kernels::reduce::column_fold;
+use oxcall_kernels::scalar::{self, Body};
+use oxcall_kernels::tile::{MOST_ELEMENTS, Slabs};
 
 use super::MOST_OPS;
 use super::graph::Graph;
 use super::groups::Groups;
 use super::rows::Unit;
-use crate::element::Scalar;
-use crate::kernels::reduce::column_fold;
-use crate::scalar::{self, Body};
-use crate::tile::{MOST_ELEMENTS, Slabs};
 
 /// The fewest elements for which a fusion takes less time than two kernels.
 const FEWEST: usize = 2048;

@@ -6,13 +6,12 @@ use oxcall_hlo::{
     ArgAttributes, BinaryOp, ComparisonDirection, ComparisonType, ElementType, Func, Literal, LocationId, Op, OpKind,
     Region, TensorType, UnaryOp, ValueId,
 };
+use oxcall_kernels::tile::generated::is_supported;
 
 use super::{Fusion, fuse};
-use crate::compile::lower;
-use crate::kernels::testing::{Random, elements, run_kernel, ty};
 use crate::runtime::Codegen;
-use crate::tile::generated::is_supported;
-use crate::tile::tests::random_bytes;
+use crate::testing::random_bytes;
+use crate::testing::{Random, elements, run_kernel, ty};
 
 fn codegen(generate: bool) -> Codegen {
     if generate { Codegen::On } else { Codegen::Off }
@@ -113,7 +112,7 @@ fn run_op(func: &Func, op: &Op, values: &mut Values) {
         values.insert(op.results[0], literal.to_bytes().to_vec());
         return;
     }
-    let kernel = lower::single(op, func).unwrap_or_else(|error| panic!("{error}"));
+    let kernel = oxcall_kernels::single(op, func).unwrap_or_else(|error| panic!("{error}"));
     let operands: Vec<_> = op.operands.iter().map(|operand| values[operand].clone()).collect();
     let results = run_kernel(&*kernel, &operands, &sizes(func, &op.results), &[], 1);
     values.extend(op.results.iter().copied().zip(results));

@@ -1,10 +1,10 @@
 //! Views: slices, pads, concatenations and broadcasts of other values, whose elements a fusion reads where they are.
 
 use oxcall_hlo::{OpKind, ValueId};
+use oxcall_kernels::tile::{Access, Dim};
 use smallvec::SmallVec;
 
 use super::graph::Graph;
-use crate::tile::{Access, Dim};
 
 /// The most operands that a view is put together from, and the most views of views.
 const MOST_PARTS: usize = 16;

@@ -2,13 +2,13 @@
 
 use oxcall::Error;
 use oxcall_hlo::{Op, OpKind, ValueId};
+use oxcall_kernels::math;
+use oxcall_kernels::math::generated::lanes_of;
+use oxcall_kernels::scalar::ScalarLoop;
+use oxcall_kernels::tile::is_generated;
 
 use super::{ASSUMED_ITERATIONS, Lowering};
 use crate::compile::graph::{Block, Branch, Carried, Node, Switch, Value, While};
-use crate::math;
-use crate::math::generated::lanes_of;
-use crate::scalar::ScalarLoop;
-use crate::tile::is_generated;
 
 impl<'m> Lowering<'m> {
     pub(super) fn control_flow(&mut self, op: &'m Op, block: &mut Block) -> Result<(), Error> {

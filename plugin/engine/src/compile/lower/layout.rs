@@ -3,10 +3,10 @@
 
 use oxcall::Error;
 use oxcall_hlo::{CustomCall, ElementType, TensorType};
+use oxcall_kernels::kernel::Kernel;
+use oxcall_kernels::kernels::movement;
 
 use super::packing;
-use crate::kernel::Kernel;
-use crate::kernels::movement;
 
 /// A conversion step from one form of a buffer to another.
 pub(super) struct Conversion {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use oxcall::Error;
 use oxcall_hlo::sharding::{AxisRef, ManualComputation, Mesh, TensorSharding};
 use oxcall_hlo::{Func, FuncId, Module, Op, TensorType, ValueId};
+use oxcall_kernels::kernels::nest::Loop;
 
 use super::PlanRegion;
 use crate::collective::{Clique, Pieces, strides};
-use crate::kernels::nest::Loop;
 use crate::plan::{ManualSite, Shard, Shards, Whole};
 use crate::runtime::Runtime;
 

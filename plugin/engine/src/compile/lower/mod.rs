@@ -1,8 +1,8 @@
 //! Lowering: from the ops and fusions of a function to a [graph](super::graph) of nodes and values. Reshapes and other
 //! views vanish, and the ops of one kernel become one node.
 //!
-//! * `order`: the order of ops; `view`: ops that need no kernel; `kernel`: kernels of single ops; `flops`: their
-//!   arithmetic operations.
+//! * `order`: the order of ops; `view`: ops that need no kernel; `flops`: the arithmetic
+//!   operations of kernels.
 //! * `control_flow`, `custom_call` (`layout`: layouts of their buffers, `packing`: elements that share bytes),
 //!   `collective`, `manual` (manual computations as programs of their own), `constants`.
 
@@ -11,7 +11,6 @@ mod constants;
 mod control_flow;
 mod custom_call;
 mod flops;
-mod kernel;
 mod layout;
 mod manual;
 mod order;
@@ -19,13 +18,15 @@ mod packing;
 mod view;
 
 pub(super) use self::constants::materialise;
-pub(crate) use self::kernel::single;
 pub(super) use self::view::is_view;
 
 use std::sync::Arc;
 
 use oxcall::Error;
 use oxcall_hlo::{ElementType, Func, Literal, Module, Op, OpKind, Region, TensorType, Type, ValueId};
+use oxcall_kernels::kernel::Kernel;
+use oxcall_kernels::kernels::fill::{Fill, WORTH_FILLING};
+use oxcall_kernels::pool::Cost;
 use smallvec::SmallVec;
 
 use self::custom_call::Called;
@@ -34,10 +35,7 @@ use self::order::{Item, order};
 use super::fusion::{self, Fusion};
 use super::graph::{Block, Compute, Graph, Node, Position, Source, Value, ValueInfo, Work};
 use crate::collective::Clique;
-use crate::kernel::Kernel;
-use crate::kernels::fill::{Fill, WORTH_FILLING};
 use crate::plan::{CallSite, CollectiveSite, ManualSite, Plan, ProcessId, byte_size, leaves};
-use crate::pool::Cost;
 use crate::runtime::Runtime;
 
 /// The number of iterations assumed for a loop in cost estimates.
@@ -305,7 +303,7 @@ impl<'m> Lowering<'m> {
             self.leaves[result.0 as usize] = self.leaves[operand.0 as usize].clone();
             return Ok(());
         }
-        let kernel = single(op, self.func)?;
+        let kernel = oxcall_kernels::single(op, self.func)?;
         let inputs = self.flat(&op.operands);
         let outputs = op.results.iter().flat_map(|&result| self.define(result)).collect();
         self.compute(block, (kernel, flops(op, self.func)), inputs, outputs);

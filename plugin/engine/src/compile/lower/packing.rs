@@ -2,9 +2,8 @@
 
 use oxcall::Error;
 use oxcall_hlo::TensorType;
-
-use crate::kernel::{Context, Inputs, Kernel, Outputs};
-use crate::pool::Cost;
+use oxcall_kernels::kernel::{Context, Inputs, Kernel, Outputs};
+use oxcall_kernels::pool::Cost;
 
 /// From a byte for each element to shared bytes, where elements of `bits` bits share any.
 pub(super) fn pack(ty: &TensorType, bits: usize) -> Option<Box<dyn Kernel>> {

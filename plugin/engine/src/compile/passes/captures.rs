@@ -6,9 +6,9 @@ use std::collections::HashSet;
 
 use oxcall::Error;
 use oxcall_hlo::{Module, Op, OpKind, Region, Type, ValueId};
+use oxcall_kernels::math::is_element_wise;
 
 use super::ir::{Mapping, Rewrite, Rewriter, clone_op, is_pure, remap_operands, rewrite};
-use crate::math::is_element_wise;
 
 /// The largest number of ops from which a captured value may be computed for its ops to be copied into the body.
 const CLONED_OPS: usize = 32;

@@ -2,9 +2,9 @@
 
 use oxcall::Error;
 use oxcall_hlo::{Literal, Op, OpKind, TensorType, ValueId};
+use oxcall_kernels::math;
 
 use super::super::ir::{Mapping, Rewrite, Rewriter};
-use crate::math;
 
 /// Whether an op on scalars returns its operand.
 fn is_scalar_identity(kind: &OpKind) -> bool {

@@ -1,8 +1,7 @@
 //! Effects of ops, which decide whether they may be removed, shared or moved.
 
 use oxcall_hlo::{Op, OpKind};
-
-use crate::math;
+use oxcall_kernels::math;
 
 /// Whether the results depend only on the operands, so that equal ops may be merged. Custom calls count as impure,
 /// because a handler may keep a state, and so do collectives, which all processes have to reach in the same order.

@@ -1,0 +1,161 @@
+//! Concatenation.
+
+use bytemuck::Pod;
+use oxcall::Error;
+use oxcall_hlo::TensorType;
+use oxcall_jit::Width;
+use smallvec::SmallVec;
+
+use crate::by_width;
+use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::machine::{Block, Copy, Slot};
+use crate::pool::{Cost, Pool};
+
+/// Operands joined along a dimension: for each index of the dimensions before it, a piece of each operand in turn.
+#[derive(Debug)]
+pub(super) struct Concatenate {
+    element: oxcall_hlo::ElementType,
+    /// The number of indices of the dimensions before.
+    outer: usize,
+    /// The length of the piece of each operand.
+    pieces: Vec<usize>,
+}
+
+impl Concatenate {
+    pub(super) fn new(operands: &[&TensorType], dim: usize) -> Concatenate {
+        let outer = operands[0].dims[..dim].iter().product();
+        let pieces = operands.iter().map(|ty| ty.dims[dim..].iter().product()).collect();
+        Concatenate { element: operands[0].element, outer, pieces }
+    }
+
+    /// Up to four words as one vector, for a block of machine code.
+    fn generate_vector(&self, block: &mut Block<'_>, inputs: &[Slot], output: Slot) -> Option<()> {
+        let lanes = self.row() as u8;
+        if !block.can_access(output, 0, lanes, Width::Word, true) {
+            return None;
+        }
+        let mut vector = block.read(*inputs.first()?, 0, 1, Width::Word)?;
+        for (lane, &input) in inputs.iter().enumerate().skip(1) {
+            let word = block.read(input, 0, 1, Width::Word)?;
+            block.lanes.set_lanes(4);
+            vector = block.lanes.insert(vector, lane as u8, word);
+        }
+        block.write(output, 0, lanes, Width::Word, vector)
+    }
+
+    fn row(&self) -> usize {
+        self.pieces.iter().sum()
+    }
+
+    fn copy<T: Pod + Send + Sync>(&self, pool: &Pool, operands: &[&[T]], dst: &mut [T]) {
+        if self.outer == 1 {
+            // A few long pieces: each is split separately.
+            let mut rest = dst;
+            for operand in operands {
+                let (piece, after) = rest.split_at_mut(operand.len());
+                let cost = Cost { flops: 0.0, bytes: 2.0 * size_of_val(*operand) as f64 };
+                pool.for_chunks(cost, piece, 4096, |start, chunk| {
+                    chunk.copy_from_slice(&operand[start..][..chunk.len()]);
+                });
+                rest = after;
+            }
+            return;
+        }
+        let row = self.row();
+        if row == operands.len() && self.pieces.iter().all(|&piece| piece == 1) {
+            return pool.for_chunks(self.cost(), dst, row, |start, chunk| interleave(operands, start / row, chunk));
+        }
+        pool.for_chunks(self.cost(), dst, row, |start, chunk| {
+            for (i, mut rest) in chunk.chunks_exact_mut(row).enumerate() {
+                let index = start / row + i;
+                for (operand, &len) in operands.iter().zip(&self.pieces) {
+                    let (piece, after) = rest.split_at_mut(len);
+                    let from = &operand[index * len..][..len];
+                    match (piece, from) {
+                        ([to], [from]) => *to = *from,
+                        (piece, from) => piece.copy_from_slice(from),
+                    }
+                    rest = after;
+                }
+            }
+        });
+    }
+}
+
+/// Writes one element of each operand in turn, from `first` on.
+fn interleave<T: Pod>(operands: &[&[T]], first: usize, out: &mut [T]) {
+    match *operands {
+        [a, b] => interleave_few([a, b], first, out),
+        [a, b, c] => interleave_few([a, b, c], first, out),
+        [a, b, c, d] => interleave_few([a, b, c, d], first, out),
+        _ => {
+            // Rows that stay in the nearest cache while each operand goes through them.
+            let row = operands.len();
+            for (block, out) in out.chunks_mut(row * ROWS).enumerate() {
+                let first = first + block * ROWS;
+                for (place, operand) in operands.iter().enumerate() {
+                    for (to, &from) in out[place..].iter_mut().step_by(row).zip(&operand[first..]) {
+                        *to = from;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The rows to which one operand after another is written.
+const ROWS: usize = 128;
+
+#[inline(always)]
+fn interleave_few<T: Pod, const N: usize>(operands: [&[T]; N], first: usize, out: &mut [T]) {
+    let rows = out.as_chunks_mut::<N>().0;
+    let operands = operands.map(|operand| &operand[first..][..rows.len()]);
+    for (i, row) in rows.iter_mut().enumerate() {
+        for (to, from) in row.iter_mut().zip(&operands) {
+            *to = from[i];
+        }
+    }
+}
+
+impl Kernel for Concatenate {
+    fn name(&self) -> String {
+        "concatenate".into()
+    }
+
+    fn cost(&self) -> Cost {
+        let count = (self.outer * self.row()) as f64;
+        let pieces = (self.outer * self.pieces.len()) as f64;
+        let each = if self.row() == self.pieces.len() { 4.0 } else { 20.0 };
+        Cost { flops: each * pieces, bytes: 2.0 * count * self.element.byte_width() as f64 }
+    }
+
+    fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
+        let width = self.element.byte_width();
+        if !block.fits(self.outer * self.row()) {
+            return None;
+        }
+        if self.outer == 1 && width == 4 && self.row() <= 4 && self.pieces.iter().all(|&piece| piece == 1) {
+            return self.generate_vector(block, inputs, outputs[0]);
+        }
+        let row = self.row() * width;
+        let pieces = inputs.iter().zip(&self.pieces).scan(0, |start, (&input, &piece)| {
+            let (first, bytes) = (*start, piece * width);
+            *start += bytes;
+            let copy = |index: usize| Copy { from: index * bytes, to: first + index * row, bytes, width };
+            Some((input, (0..self.outer).map(copy).collect()))
+        });
+        let copies: Vec<(Slot, SmallVec<[Copy; 4]>)> = pieces.collect();
+        block.join(&copies, outputs[0])
+    }
+
+    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
+        by_width!(self.element, T => {
+            let operands: Vec<&[T]> = (0..inputs.len()).map(|i| inputs.get(i)).collect();
+            let dst = outputs.take::<T>(0);
+            if !dst.is_empty() {
+                self.copy(cx.pool, &operands, dst);
+            }
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,55 @@
+//! Reductions along dimensions.
+//!
+//! One operand and a recognised body: `fold`, `columns` of elements below each other, and `few` elements in the
+//! machine code of loops. `argmax` and `argmin`: `arg`. All others run the body as a scalar program, element by
+//! element: `general`.
+
+mod arg;
+mod columns;
+mod few;
+mod fold;
+mod general;
+mod layout;
+mod loops;
+mod narrow;
+mod pairwise;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+pub use few::are_few;
+pub use loops::{ColumnFold, RowFold, are_tiles, column_fold, row_fold};
+pub(crate) use loops::{Loops, fold_rows};
+pub(crate) use narrow::{LANES, fold_lanes};
+
+use oxcall::Error;
+use oxcall_hlo::{Func, Op, OpKind};
+
+use self::layout::Layout;
+use super::movement::tensor;
+use crate::kernel::Kernel;
+use crate::scalar::{self, Body};
+
+/// The kernel of an op of this family.
+pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
+    let OpKind::Reduce { dims } = &op.kind else {
+        return Err(Error::internal(format!("expected reduce, got {}", op.kind.name())));
+    };
+    let operand = tensor(func, op.operands[0])?;
+    let layout = Layout::new(&operand.dims, dims);
+    let elements = |values: &[oxcall_hlo::ValueId]| -> Result<Vec<_>, Error> {
+        values.iter().map(|&value| tensor(func, value).map(|ty| ty.element)).collect()
+    };
+    let elements = elements(&op.operands[..op.results.len()])?;
+    let recognised = scalar::idiom(func, &op.regions[0]);
+    let fast = match (recognised, &elements[..]) {
+        (Some(Body::Binary(function)), &[element]) => fold::make(function, element, &layout),
+        (Some(Body::ArgMax), &[value, index]) => arg::make(true, value, index, &layout),
+        (Some(Body::ArgMin), &[value, index]) => arg::make(false, value, index, &layout),
+        _ => None,
+    };
+    match fast {
+        Some(kernel) => Ok(kernel),
+        None => general::make(func, &op.regions[0], elements, layout),
+    }
+}

@@ -1,0 +1,377 @@
+//! Strided access of a tile to the elements of an operand.
+
+use bytemuck::Pod;
+use oxcall::Error;
+use oxcall_hlo::TensorType;
+use smallvec::SmallVec;
+
+/// A map from elements of a domain, in row-major order, to elements of an operand: all of the domain's, or those in a
+/// box.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Access {
+    /// The domain's dimensions: none has size 1, and adjacent ones are merged where box and strides allow it.
+    dims: SmallVec<[Dim; 4]>,
+    /// The operand's element for the first one in the box.
+    offset: usize,
+}
+
+/// A dimension of the domain of an [`Access`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Dim {
+    /// The size of the domain.
+    pub size: usize,
+    /// The start of the box.
+    pub start: usize,
+    /// The size of the box.
+    pub len: usize,
+    /// The distance of neighbours in the operand, in elements; 0 repeats.
+    pub stride: usize,
+}
+
+impl Dim {
+    /// A dimension all of which is in the box.
+    fn whole(size: usize, stride: usize) -> Dim {
+        Dim { size, start: 0, len: size, stride }
+    }
+
+    fn is_whole(self) -> bool {
+        self.len == self.size
+    }
+
+    /// The one dimension that this and the next inner one are, if elements are evenly spaced.
+    fn merged(self, inner: Dim) -> Option<Dim> {
+        let is_even = self.stride == inner.stride * inner.size || self.len == 1;
+        (inner.is_whole() && is_even).then(|| Dim {
+            size: self.size * inner.size,
+            start: self.start * inner.size,
+            len: self.len * inner.size,
+            stride: inner.stride,
+        })
+    }
+}
+
+impl Access {
+    /// The access to an operand for which dimension `i` of the domain has stride `strides[i]`.
+    pub fn new(dims: &[usize], strides: &[usize]) -> Access {
+        Access::of_box(dims.iter().zip(strides).map(|(&size, &stride)| Dim::whole(size, stride)), 0)
+    }
+
+    /// The access to an operand whose element `offset` is the first in the box of `dims`, which is not empty.
+    pub fn of_box(dims: impl IntoIterator<Item = Dim>, offset: usize) -> Access {
+        let mut merged: SmallVec<[Dim; 4]> = SmallVec::new();
+        for dim in dims.into_iter().filter(|dim| dim.size != 1) {
+            match merged.last_mut().map(|last| (last.merged(dim), last)) {
+                Some((Some(both), last)) => *last = both,
+                _ => merged.push(dim),
+            }
+        }
+        Access { dims: merged, offset }
+    }
+
+    /// The access of a `broadcast_in_dim` from `operand` to `result`, where `dims[i]` is the place of dimension `i`.
+    pub fn broadcast(operand: &[usize], result: &[usize], dims: &[usize]) -> Access {
+        let mut strides: SmallVec<[usize; 4]> = smallvec::smallvec![0; result.len()];
+        let mut stride = 1;
+        for (&size, &dim) in operand.iter().zip(dims).rev() {
+            if size != 1 {
+                strides[dim] = stride;
+            }
+            stride *= size;
+        }
+        Access::new(result, &strides)
+    }
+
+    /// The access to an operand with one element for each of `rows` rows.
+    pub fn rows(rows: usize, row: usize) -> Access {
+        Access::new(&[rows, row], &[1, 0])
+    }
+
+    /// The access to an operand of the result's shape, or to a scalar.
+    ///
+    /// # Errors
+    /// INTERNAL if the operand has another shape.
+    pub fn same_or_scalar(operand: &TensorType, result: &TensorType) -> Result<Access, Error> {
+        match () {
+            () if operand.dims == result.dims => {
+                Ok(Access::broadcast(&operand.dims, &result.dims, &identity(result.rank())))
+            }
+            () if operand.count() == 1 => Ok(Access::new(&[], &[])),
+            () => {
+                Err(Error::internal(format!("expected an operand of the shape of {result} or a scalar, got {operand}")))
+            }
+        }
+    }
+
+    /// Whether the elements are the operand's first ones, in order.
+    pub fn is_contiguous(&self) -> bool {
+        self.offset == 0 && self.dims.len() <= 1 && self.dims.iter().all(|dim| dim.is_whole() && dim.stride == 1)
+    }
+
+    /// Whether every element is the operand's first.
+    pub(crate) fn is_splat(&self) -> bool {
+        self.offset == 0 && self.dims.iter().all(|dim| dim.is_whole() && dim.stride == 0)
+    }
+
+    /// The number of elements of the domain that are evenly spaced in the operand, line after line.
+    pub(crate) fn line(&self) -> usize {
+        self.dims.last().map_or(1, |dim| dim.size)
+    }
+
+    /// The number of elements in the domain.
+    pub fn count(&self) -> usize {
+        self.dims.iter().map(|dim| dim.size).product()
+    }
+
+    /// The number of elements in the box.
+    pub(crate) fn len(&self) -> usize {
+        self.dims.iter().map(|dim| dim.len).product()
+    }
+
+    /// The number of elements in a row: those that are evenly spaced in the operand, as far as box and strides go.
+    pub(crate) fn row(&self) -> usize {
+        self.dims.last().map_or(1, |dim| dim.size)
+    }
+
+    /// The number of runs of elements that are copied as one.
+    pub fn runs(&self) -> usize {
+        let Some((inner, outer)) = self.dims.split_last() else { return 1 };
+        let rows: usize = outer.iter().map(|dim| dim.len).product();
+        if inner.stride > 1 { rows * inner.len } else { rows }
+    }
+
+    /// The operand's element for each element of the domain, which is the box, beginning at `first`.
+    pub(crate) fn places(&self, first: usize) -> impl Iterator<Item = usize> {
+        (first..).map(|index| {
+            let step =
+                |(rest, place): (usize, usize), dim: &Dim| (rest / dim.size, place + rest % dim.size * dim.stride);
+            self.dims.iter().rev().fold((index, self.offset), step).1
+        })
+    }
+
+    /// The stride of successive elements, if there is one in all of the box.
+    pub(crate) fn stride(&self) -> usize {
+        self.dims.last().map_or(0, |dim| dim.stride)
+    }
+
+    /// The first element and the number of those that repeat, one time after another, in all of the domain.
+    pub(crate) fn period(&self) -> Option<(usize, usize)> {
+        match self.dims[..] {
+            [outer, inner] if outer.stride == 0 && inner.stride == 1 && outer.is_whole() && inner.is_whole() => {
+                Some((self.offset, inner.size))
+            }
+            _ => None,
+        }
+    }
+
+    /// Copies the elements that are in the box to their places in `out`, which is the domain from `start` on.
+    pub(crate) fn load<T: Pod>(&self, operand: &[T], start: usize, out: &mut [T]) {
+        if self.dims.iter().all(|dim| dim.is_whole()) {
+            return self.load_whole(operand, start, out);
+        }
+        let mut cursor = Cursor::new(self, start);
+        let mut rest = out;
+        while !rest.is_empty() {
+            let run = cursor.run();
+            let count = run.count.min(rest.len());
+            let (out, others) = rest.split_at_mut(count);
+            if let Some(place) = run.place {
+                place.copy(operand, out);
+            }
+            cursor.advance(count);
+            rest = others;
+        }
+    }
+
+    /// [`load`](Access::load) where the box is the domain: rows may be short, and need no look at it.
+    fn load_whole<T: Pod>(&self, operand: &[T], start: usize, out: &mut [T]) {
+        let Some((inner, outer)) = self.dims.split_last() else { return out.fill(operand[self.offset]) };
+        let mut index: SmallVec<[usize; 4]> = smallvec::smallvec![0; outer.len()];
+        let (mut rest, mut first) = (start / inner.size, self.offset);
+        for (index, dim) in index.iter_mut().zip(outer).rev() {
+            *index = rest % dim.size;
+            rest /= dim.size;
+            first += *index * dim.stride;
+        }
+        let (mut column, mut filled) = (start % inner.size, 0);
+        while filled < out.len() {
+            let run = (inner.size - column).min(out.len() - filled);
+            let place = Place { first: first + column * inner.stride, stride: inner.stride };
+            place.copy(operand, &mut out[filled..filled + run]);
+            filled += run;
+            column = 0;
+            for (index, dim) in index.iter_mut().zip(outer).rev() {
+                *index += 1;
+                first += dim.stride;
+                if *index < dim.size {
+                    break;
+                }
+                first -= *index * dim.stride;
+                *index = 0;
+            }
+        }
+    }
+}
+
+/// Elements of an operand that are evenly spaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The first one.
+    pub(crate) first: usize,
+    /// The distance of neighbours.
+    pub(crate) stride: usize,
+}
+
+impl Place {
+    /// Copies as many elements as `out` has.
+    #[inline]
+    pub(crate) fn copy<T: Pod>(self, operand: &[T], out: &mut [T]) {
+        let Place { first, stride } = self;
+        match stride {
+            0 => out.fill(operand[first]),
+            1 => out.copy_from_slice(&operand[first..first + out.len()]),
+            _ => out.iter_mut().zip(operand[first..].iter().step_by(stride)).for_each(|(out, &x)| *out = x),
+        }
+    }
+}
+
+/// Successive elements of the domain, all in the box or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// Their number.
+    pub(crate) count: usize,
+    /// Their place, if they are in the box.
+    pub(crate) place: Option<Place>,
+}
+
+/// An element of the domain of an [`Access`], from which one goes on run by run.
+#[derive(Debug, Clone)]
+pub(crate) struct Cursor<'a> {
+    access: &'a Access,
+    /// The index in all dimensions but the last.
+    outer: SmallVec<[usize; 4]>,
+    /// The index in the last dimension.
+    column: usize,
+    /// The elements from here on, up to the end of the row or of the box.
+    run: Run,
+}
+
+impl<'a> Cursor<'a> {
+    /// The element `start` of the domain.
+    pub(crate) fn new(access: &'a Access, start: usize) -> Cursor<'a> {
+        let Some((inner, dims)) = access.dims.split_last() else {
+            let place = Place { first: access.offset, stride: 0 };
+            let run = Run { count: usize::MAX, place: Some(place) };
+            return Cursor { access, outer: SmallVec::new(), column: 0, run };
+        };
+        let mut outer: SmallVec<[usize; 4]> = smallvec::smallvec![0; dims.len()];
+        let mut rest = start / inner.size;
+        for (index, dim) in outer.iter_mut().zip(dims).rev() {
+            *index = rest % dim.size;
+            rest /= dim.size;
+        }
+        let mut cursor = Cursor { access, outer, column: start % inner.size, run: Run { count: 0, place: None } };
+        cursor.find_run(inner, dims);
+        cursor
+    }
+
+    /// The elements from here on, up to the end of the row or of the box.
+    #[inline]
+    pub(crate) fn run(&self) -> Run {
+        self.run
+    }
+
+    /// The number of rows of `count` elements from here on, at least 1, that all are in the box or none, and whose
+    /// places are evenly spaced.
+    #[inline]
+    pub(crate) fn alike(&self, count: usize) -> usize {
+        let Some((inner, dims)) = self.access.dims.split_last() else { return usize::MAX };
+        if count < self.run.count {
+            return self.run.count / count;
+        }
+        let (Some(dim), Some(&index), true) = (dims.last(), self.outer.last(), inner.is_whole() && self.column == 0)
+        else {
+            return 1;
+        };
+        let inside = index.wrapping_sub(dim.start);
+        match () {
+            () if inside < dim.len => dim.len - inside,
+            () if index < dim.start => dim.start - index,
+            () => dim.size - index,
+        }
+    }
+
+    /// The distance, in the operand, of rows of `count` elements that are [`alike`](Cursor::alike).
+    #[inline]
+    pub(crate) fn step(&self, count: usize) -> usize {
+        match (self.access.dims.split_last(), self.run.place) {
+            (Some(_), Some(place)) if count < self.run.count => count * place.stride,
+            (Some((_, [.., dim])), _) => dim.stride,
+            _ => 0,
+        }
+    }
+
+    /// Goes on by `rows` rows of `count` elements, at most as many as are [`alike`](Cursor::alike).
+    #[inline]
+    pub(crate) fn advance_alike(&mut self, count: usize, rows: usize) {
+        if count < self.run.count {
+            return self.advance(rows * count);
+        }
+        if let Some(index) = self.outer.last_mut() {
+            *index += rows - 1;
+        }
+        self.advance(count);
+    }
+
+    /// Finds the run of the present index.
+    #[inline]
+    fn find_run(&mut self, inner: &Dim, dims: &[Dim]) {
+        let mut first = self.access.offset;
+        let mut is_inside = true;
+        for (index, dim) in self.outer.iter().zip(dims) {
+            // An index before the box wraps to a large one.
+            let inside = index.wrapping_sub(dim.start);
+            is_inside &= inside < dim.len;
+            first = first.wrapping_add(inside.wrapping_mul(dim.stride));
+        }
+        let (column, end) = (self.column, inner.start + inner.len);
+        self.run = match () {
+            () if !is_inside || column >= end => Run { count: inner.size - column, place: None },
+            () if column < inner.start => Run { count: inner.start - column, place: None },
+            () => {
+                let first = first + (column - inner.start) * inner.stride;
+                Run { count: end - column, place: Some(Place { first, stride: inner.stride }) }
+            }
+        };
+    }
+
+    /// Goes on by at most the number of elements of the [`run`](Cursor::run).
+    #[inline]
+    pub(crate) fn advance(&mut self, count: usize) {
+        if count < self.run.count {
+            self.column += count;
+            self.run.count -= count;
+            if let Some(place) = &mut self.run.place {
+                place.first += count * place.stride;
+            }
+            return;
+        }
+        let Some((inner, dims)) = self.access.dims.split_last() else { return };
+        self.column += count;
+        if self.column >= inner.size {
+            self.column = 0;
+            for (index, dim) in self.outer.iter_mut().zip(dims).rev() {
+                *index += 1;
+                if *index < dim.size {
+                    break;
+                }
+                *index = 0;
+            }
+        }
+        self.find_run(inner, dims);
+    }
+}
+
+/// The numbers of dimensions in order.
+fn identity(rank: usize) -> SmallVec<[usize; 4]> {
+    (0..rank).collect()
+}
