@@ -1,8 +1,8 @@
 //! Memory of the next block or row, fetched while one is computed.
 //!
 //! A processor fetches ahead what is read at a steady pace. Operations on blocks read 2 KB and then compute for a
-//! microsecond, so each block of a large array would wait for its first lines; so would each row, which is read once and
-//! then computed in the first cache.
+//! microsecond, so each block of a large array would wait for its first lines; so would each row, which is read once
+//! and then computed in the first cache.
 
 use std::ops::Range;
 

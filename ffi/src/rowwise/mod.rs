@@ -6,8 +6,8 @@
 //! * `transpose`: reverse mode of functions of single elements.
 //! * `simplify`: programs with fewer operations, for the same results; `parts`: functions that share an exponential.
 //! * `plan`: the order in which a program is computed, in as few passes over a row as its reductions allow.
-//! * `run`: the loop over the rows of arrays, on threads; `reduce`: reductions of a row; `ahead`: memory that is fetched
-//!   before it is computed with.
+//! * `run`: the loop over the rows of arrays, on threads; `reduce`: reductions of a row; `ahead`: memory that is
+//!   fetched before it is computed with.
 //! * [`elements`]: functions of single elements.
 
 mod ahead;

@@ -20,8 +20,8 @@ use crate::pointwise::pages::prefer_huge;
 /// The elements of a piece of rows, of which two are worth a second thread: as those of pointwise functions.
 const PIECE: usize = 32 * BLOCK;
 
-/// The bytes of a row that is fetched before it is computed: shorter ones are read at a steady pace, and longer ones would
-/// not stay in the cache until then.
+/// The bytes of a row that is fetched before it is computed: shorter ones are read at a steady pace, and longer ones
+/// would not stay in the cache until then.
 const AHEAD: RangeInclusive<usize> = 1 << 10..=16 << 10;
 
 /// An element of the arrays of functions of rows, and of functions of single elements.

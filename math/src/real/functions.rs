@@ -16,17 +16,25 @@ fn half_exp<T: Real>(x: T) -> T {
     root * 0.5 * root
 }
 
+/// An odd function, given its value at |x|. Functions of rows are differentiated as they are recorded: at 0, where |x|
+/// and the sign have no derivative, the slope is 1.
+#[inline(always)]
+fn odd<T: Real>(x: T, value: T) -> T {
+    x.equal(0.0).select(x, value * x.signum())
+}
+
 #[inline(always)]
 pub(super) fn sinh<T: Real>(x: T) -> T {
     let size = x.abs();
     let less_one = size.exp_m1();
     let small = (less_one + less_one / (less_one + 1.0)) * 0.5;
-    size.greater(LARGE_EXPONENT).select(half_exp(size), small) * x.signum()
+    odd(x, size.greater(LARGE_EXPONENT).select(half_exp(size), small))
 }
 
 #[inline(always)]
 pub(super) fn cosh<T: Real>(x: T) -> T {
-    let size = x.abs();
+    // By a choice, which has second derivatives at 0.
+    let size = x.less(0.0).select(-x, x);
     let power = size.exp();
     size.greater(LARGE_EXPONENT).select(half_exp(size), (power + power.recip()) * 0.5)
 }
@@ -36,7 +44,9 @@ pub(super) fn asinh<T: Real>(x: T) -> T {
     let size = x.abs();
     let square = size * size;
     let small = (size + square / ((square + 1.0).sqrt() + 1.0)).ln_1p();
-    size.greater(LARGE_SQUARE).select(size.ln() + LN_2, small) * x.signum()
+    // Of at least 1: the slope of ln at 0 is infinite, also where it is not chosen.
+    let large = size.maximum(1.0).ln() + LN_2;
+    odd(x, size.greater(LARGE_SQUARE).select(large, small))
 }
 
 #[inline(always)]
@@ -49,7 +59,7 @@ pub(super) fn acosh<T: Real>(x: T) -> T {
 #[inline(always)]
 pub(super) fn atanh<T: Real>(x: T) -> T {
     let size = x.abs();
-    (size * 2.0 / (-size + 1.0)).ln_1p() * 0.5 * x.signum()
+    odd(x, (size * 2.0 / (-size + 1.0)).ln_1p() * 0.5)
 }
 
 /// The slope of the logistic function: e^-|x| / (1 + e^-|x|)^2, which loses no digits where it is small. The sign is
