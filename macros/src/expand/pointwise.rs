@@ -148,14 +148,21 @@ fn map_value(pointwise: &Pointwise, nodes: &[Node], node: &Node) -> TokenStream 
 /// The stage that records a node, which has the attributes.
 fn plan(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
     let attributes: Vec<TokenStream> = attributes(pointwise).collect();
-    let map = map_value(pointwise, nodes, node);
     let ty = plan_type(pointwise, private, node);
     let plan = match node.of {
         Of::Vjp(of) => {
-            let jvp = nodes[of].rules.map(|[jvp, _]| map_value(pointwise, nodes, &nodes[jvp]));
-            tokens!(<#ty>::of_gradient(#map, #jvp))
+            let function = map_value(pointwise, nodes, &nodes[of]);
+            let (vjp, jvp) = (map_ident(node), nodes[of].rules.map(|[jvp, _]| map_ident(&nodes[jvp])));
+            // Attributes are used once: what does not implement `Copy` is told by the derive of the function.
+            tokens!({
+                let function = #function;
+                <#ty>::of_gradient(#vjp(function), #jvp(function))
+            })
         }
-        Of::Function | Of::Jvp(_) => tokens!(<#ty>::new(#map)),
+        Of::Function | Of::Jvp(_) => {
+            let map = map_value(pointwise, nodes, node);
+            tokens!(<#ty>::new(#map))
+        }
     };
     recorded::plan(&source(pointwise), node, &attributes, &ty, &plan)
 }
