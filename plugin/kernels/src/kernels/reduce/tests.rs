@@ -348,7 +348,7 @@ fn argmax_and_argmin_of_integers_find_the_first() {
     let random = &mut Random(28);
     for row in [0, 1, 2, 3, 4, 8, 15, 16, 17, 40] {
         for (dims, largest) in [([35, row], true), ([16, row], false), ([3, row], true)] {
-            let values: Vec<i64> = (0..dims[0] * row).map(|_| random.between(-5, 5) as i64).collect();
+            let values: Vec<i64> = (0..dims[0] * row).map(|_| random.between(-5, 5)).collect();
             let iota: Vec<i64> = indices(&dims).map(|index| index[1] as i64).collect();
             let init = if largest { i64::MIN } else { i64::MAX };
             let pairs: Vec<(i64, i64)> = values.iter().copied().zip(iota.iter().copied()).collect();
