@@ -8,7 +8,7 @@ use crate::element::{Complex, Element};
 pub trait Combine<W> {
     /// The identity element.
     const IDENTITY: W;
-    /// Whether kernels compile special loops for it; see [`is_common`].
+    /// Whether kernels compile special loops for it; see `is_common`.
     const IS_COMMON: bool = true;
     /// Whether it is the product.
     const IS_PRODUCT: bool = false;
