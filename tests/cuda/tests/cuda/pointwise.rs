@@ -116,7 +116,7 @@ fn equal_functions_share_a_module() {
 }
 
 /// The gallery's functions and their derivatives, which are sums of terms that cancel: their errors are those of the
-/// terms.
+/// terms. Those of the CPU are in another order, since its gradients of several operands are in reverse mode.
 #[test]
 fn functions_of_the_gallery_and_their_derivatives_are_those_of_the_cpu() {
     let (fake, _turn) = fake();
@@ -128,7 +128,7 @@ fn functions_of_the_gallery_and_their_derivatives_are_those_of_the_cpu() {
         for (name, operands) in all.into_iter().chain([(name.to_owned(), operands)]) {
             let _kept = compare::kept(fake, &name, &[]);
             for (bound, (distance, place)) in [
-                (64.0, difference::<f32>(fake, &name, operands, &[], 0.125)),
+                (128.0, difference::<f32>(fake, &name, operands, &[], 0.125)),
                 (2.0, difference::<bf16>(fake, &name, operands, &[], 0.125)),
             ] {
                 println!("{distance:.1} ULP: {place}");
