@@ -105,7 +105,7 @@ impl Parts<'_> {
         })
     }
 
-    /// This product as one of a shared exponential, if it is one: of what else, if anything, and of which constant.
+    /// The factors of a product of a shared exponential: another value, if there is one, the exponential, a constant.
     fn scaled_by(&self, op: Op, [a, b, _]: [Id; OPERANDS]) -> Option<(Option<Id>, Id, f64)> {
         if op != Op::Multiply {
             return None;
@@ -123,7 +123,7 @@ impl Parts<'_> {
         })
     }
 
-    /// What a value is the half of, or another power of two: such a factor takes no digits.
+    /// The factors of a product with a power of two up to 1, such as a half, which rounds nothing.
     fn halved(&self, id: Id) -> Option<(Id, f64)> {
         let Node { make: Make::Op(op, [a, b, _]), kind: Kind::Row } = self.nodes[id] else { return None };
         let power = |id| self.constant(id).filter(|of| (0.001..=1.0).contains(of) && of.log2().fract() == 0.0);

@@ -356,7 +356,7 @@ fn ties_share_and_constants_have_no_derivative() {
     assert_eq!(found, [2.0, 1.0, 5.0]);
 }
 
-/// |x| has no derivative at 0, but the odd functions that are recorded with it have theirs, and so has cosh.
+/// These functions are recorded with |x|, which has no derivative at 0, but have derivatives there.
 #[test]
 fn hyperbolic_functions_have_derivatives_at_0() {
     let slopes = |function: fn(Row) -> Row| {

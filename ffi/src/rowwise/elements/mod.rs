@@ -146,7 +146,7 @@ impl Plan {
     }
 }
 
-/// What a function computes.
+/// The program of a function.
 fn recorded<M: Map<I, O>, const I: usize, const O: usize>(map: M) -> Program {
     record(&[Kind::Row; I], |operands| map.call(from_fn(|index| Row::of(operands[index]))).map(result).into())
 }
