@@ -138,7 +138,7 @@ impl<'a, T: Kernels> Machine<'a, T> {
     /// Tells which block follows, if there is one.
     fn look_ahead(&mut self, inputs: &[Operand<'a, T>], outputs: &[&mut [T]], first: usize, next: Range<usize>) {
         if next.is_empty() {
-            return self.ahead.set(std::iter::empty(), 0, 0);
+            return;
         }
         let bytes = size_of::<T>() * next.len();
         let reads = inputs.iter().filter_map(|input| input.slice(first + next.start..first + next.end));
