@@ -116,9 +116,9 @@ def dtensor(ops, mesh, _rank):
 CASES = {"ddp": ddp, "fsdp": fsdp, "dtensor": dtensor}
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_two_processes(case, tmp_path):
-    command = [sys.executable, __file__, case, str(tmp_path / "store")]
+def run_processes(case, store):
+    """The exit statuses and outputs of the processes of a job."""
+    command = [sys.executable, "-X", "faulthandler", __file__, case, str(store)]
     # gloo would look up the name of the machine.
     environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
     processes = [
@@ -126,7 +126,23 @@ def test_two_processes(case, tmp_path):
         for rank in range(PROCESSES)
     ]
     outputs = [process.communicate(timeout=300)[0].decode() for process in processes]
-    assert all(process.returncode == 0 for process in processes), "\n".join(outputs)
+    return [process.returncode for process in processes], outputs
+
+
+def is_of_torch(status, output):
+    """Whether a process succeeded, was ended by a signal, or lost its connection: what no code of ours does here."""
+    return status <= 0 or "gloo/transport" in output.rpartition("Traceback")[2]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_two_processes(case, tmp_path):
+    # Now and then, a busy machine loses a process inside torch (see the end of `main`).
+    for attempt in range(3):
+        statuses, outputs = run_processes(case, tmp_path / f"store{attempt}")
+        if not any(statuses) or not all(map(is_of_torch, statuses, outputs)):
+            break
+    parts = (f"rank {rank}, exit status {statuses[rank]}:\n{outputs[rank]}" for rank in range(PROCESSES))
+    assert not any(statuses), "\n".join(parts)
 
 
 def test_the_glue_imports_no_dtensor():
