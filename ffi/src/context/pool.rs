@@ -1,15 +1,11 @@
 //! Parallel loops on the host's thread pool.
 
-use std::any::Any;
-use std::ffi::c_void;
+mod job;
+
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Context, FromContext};
-use crate::sync::{Condvar, Mutex};
-use crate::{Result, panics};
+use crate::Result;
 
 /// The host's thread pool: XLA:CPU's intra-op pool.
 ///
@@ -63,28 +59,12 @@ impl<'f> ThreadPool<'f> {
             }
             return;
         }
-        // Four chunks a thread even out what chunks of unequal work leave.
-        let chunk = grain.max(count.div_ceil(tasks * 4));
-        let job = Arc::new(Job {
-            body: erase(&body),
-            next: AtomicUsize::new(0),
-            chunk,
-            count,
-            chunks: count.div_ceil(chunk),
-            done: Mutex::new(Done { chunks: 0, panic: None }),
-            all_done: Condvar::new(),
+        // Chunks of unequal work, and processors that others use too, leave a thread waiting for another's last chunk.
+        let chunk = grain.max(count.div_ceil(tasks * 16));
+        job::run(&body, count, chunk, tasks, |task, data| {
+            // SAFETY: the pool calls the task once, with its data.
+            unsafe { self.context.api.schedule(self.context.ctx, task, data) }.is_ok()
         });
-        for _ in 1..tasks {
-            let data = Arc::into_raw(Arc::clone(&job)).cast_mut().cast();
-            // SAFETY: the task owns one reference to the job, and touches the body only for chunks that it claimed.
-            if unsafe { self.context.api.schedule(self.context.ctx, run_job, data) }.is_err() {
-                // SAFETY: not scheduled, so the reference is still ours. The calling thread does the work.
-                drop(unsafe { Arc::from_raw(data.cast::<Job>()) });
-                break;
-            }
-        }
-        job.work();
-        job.wait();
     }
 
     /// Calls `body` with the index and the value of each piece of `out` that is `width` elements long (the last may
@@ -120,89 +100,6 @@ struct Shared<T>(*mut T);
 
 // SAFETY: used for disjoint pieces only.
 unsafe impl<T: Send> Sync for Shared<T> {}
-
-/// A loop in progress. Tasks that come late hold it alive, but find no chunk left.
-struct Job {
-    body: *const (dyn Fn(Range<usize>) + Sync),
-    next: AtomicUsize,
-    chunk: usize,
-    count: usize,
-    chunks: usize,
-    done: Mutex<Done>,
-    all_done: Condvar,
-}
-
-struct Done {
-    chunks: usize,
-    /// The first panic's payload and place.
-    panic: Option<(Box<dyn Any + Send>, Option<String>)>,
-}
-
-// SAFETY: the body is Sync, and is used only while `parallel_for` waits.
-unsafe impl Send for Job {}
-// SAFETY: as above.
-unsafe impl Sync for Job {}
-
-/// The body without its lifetime.
-fn erase<'a>(body: &'a (dyn Fn(Range<usize>) + Sync + 'a)) -> *const (dyn Fn(Range<usize>) + Sync) {
-    let body: *const (dyn Fn(Range<usize>) + Sync + 'a) = body;
-    // SAFETY: only the lifetime changes; `Job` is used within it.
-    unsafe { std::mem::transmute(body) }
-}
-
-impl Job {
-    /// Runs chunks until none is left.
-    fn work(&self) {
-        loop {
-            let index = self.next.fetch_add(1, Ordering::Relaxed);
-            if index >= self.chunks {
-                return;
-            }
-            let start = index * self.chunk;
-            let range = start..(start + self.chunk).min(self.count);
-            // SAFETY: this chunk is claimed and not done, so `parallel_for` still waits, and the body lives.
-            let result = catch_unwind(AssertUnwindSafe(|| unsafe { (*self.body)(range) }));
-            let mut done = self.done.lock();
-            done.chunks += 1;
-            let mut later = None;
-            if let Err(payload) = result {
-                match done.panic {
-                    None => done.panic = Some((payload, panics::take_location())),
-                    // Dropped below, where the lock is free: its drop is the user's code.
-                    Some(_) => later = Some(payload),
-                }
-            }
-            if done.chunks == self.chunks {
-                self.all_done.notify_all();
-            }
-            drop(done);
-            // Only the first panic goes on. Unwinding from the drop of another would end a thread of the host's pool.
-            panics::drop_quietly(later);
-        }
-    }
-
-    /// Waits until every chunk is done; goes on with the first panic.
-    fn wait(&self) {
-        let mut done = self.done.lock();
-        while done.chunks < self.chunks {
-            done = self.all_done.wait(done);
-        }
-        if let Some((payload, location)) = done.panic.take() {
-            drop(done);
-            panics::resume(payload, location);
-        }
-    }
-}
-
-/// The task that the host's pool runs.
-///
-/// # Safety
-/// `data` is a reference to a job that this call owns.
-unsafe extern "C" fn run_job(data: *mut c_void) {
-    // SAFETY: as the caller guarantees.
-    let job = unsafe { Arc::from_raw(data.cast::<Job>()) };
-    job.work();
-}
 
 impl<'f> FromContext<'f> for ThreadPool<'f> {
     const OUTLIVES_FRAME: bool = false;

@@ -19,7 +19,7 @@ use crate::pointwise::pages::prefer_huge;
 const PIECE: usize = 32 * BLOCK;
 
 /// The most pieces for each thread: more would cost time between them, fewer would leave a thread waiting for another.
-const PIECES: usize = 8;
+const PIECES: usize = 16;
 
 /// Applies a function to the elements of arrays.
 ///
