@@ -324,7 +324,7 @@ impl Pool {
             return 1;
         }
         let worth = (cost.nanos() / PIECE_NANOS) as usize;
-        worth.min(self.threads * 4).min(count / unit.max(1)).max(1)
+        worth.min(self.threads * 8).min(count / unit.max(1)).max(1)
     }
 }
 

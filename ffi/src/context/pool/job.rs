@@ -55,7 +55,9 @@ struct Job {
     all_done: Condvar,
 }
 
-/// Chunks that lie side by side, of which one thread runs as many as it can.
+/// Chunks that lie side by side, of which one thread runs as many as it can. Two of them in one cache line would make
+/// their threads wait for each other.
+#[repr(align(128))]
 struct Part {
     /// The next chunk, or one from `end` on.
     next: AtomicUsize,

@@ -49,10 +49,9 @@ struct State {
 struct Work {
     /// Runs a piece. The caller owns it, and returns only when no helper can call it.
     run: &'static (dyn Fn(usize) + Sync),
-    pieces: usize,
-    /// The next piece of each part of the pieces. A thread begins with the part of its own, so that the same thread
-    /// tends to have the same memory in its caches in the next work.
-    next: Box<[AtomicUsize]>,
+    /// The parts of the pieces. A thread begins with the part of its own, so that it tends to have the same memory in
+    /// its caches in the next work.
+    parts: Box<[Part]>,
     /// The processor of the caller.
     processor: Option<usize>,
     /// The number of helpers that may call `run`. It changes only while the state is locked.
@@ -61,30 +60,35 @@ struct Work {
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
+/// Pieces that lie side by side. Two of these in one cache line would make their threads wait for each other.
+#[repr(align(128))]
+struct Part {
+    /// The next piece, or one from `end` on.
+    next: AtomicUsize,
+    end: usize,
+}
+
 impl Work {
     fn new(run: &'static (dyn Fn(usize) + Sync), pieces: usize, threads: usize) -> Work {
         let parts = threads.min(pieces).max(1);
-        let next = (0..parts).map(|part| AtomicUsize::new(pieces * part / parts)).collect();
+        let begin = |part| pieces * part / parts;
+        let part = |part| Part { next: AtomicUsize::new(begin(part)), end: begin(part + 1) };
+        let parts = (0..parts).map(part).collect();
         let processor = placement::current();
-        Work { run, pieces, next, processor, helpers: AtomicUsize::new(0), panic: Mutex::new(None) }
-    }
-
-    /// The end of a part of the pieces.
-    fn end(&self, part: usize) -> usize {
-        self.pieces * (part + 1) / self.next.len()
+        Work { run, parts, processor, helpers: AtomicUsize::new(0), panic: Mutex::new(None) }
     }
 
     /// Whether any piece is left to take.
     fn is_open(&self) -> bool {
-        self.next.iter().enumerate().any(|(part, next)| next.load(Ordering::Relaxed) < self.end(part))
+        self.parts.iter().any(|part| part.next.load(Ordering::Relaxed) < part.end)
     }
 
     /// Takes a piece for the thread of this index.
     fn take(&self, thread: usize) -> Option<usize> {
-        let parts = self.next.len();
-        (thread..thread + parts).map(|part| part % parts).find_map(|part| {
-            let piece = self.next[part].fetch_add(1, Ordering::Relaxed);
-            (piece < self.end(part)).then_some(piece)
+        let parts = self.parts.len();
+        (thread..thread + parts).map(|part| &self.parts[part % parts]).find_map(|part| {
+            let piece = part.next.fetch_add(1, Ordering::Relaxed);
+            (piece < part.end).then_some(piece)
         })
     }
 
