@@ -185,6 +185,9 @@ impl Access {
     /// [`load`](Access::load) where the box is the domain: rows may be short, and need no look at it.
     fn load_whole<T: Pod>(&self, operand: &[T], start: usize, out: &mut [T]) {
         let Some((inner, outer)) = self.dims.split_last() else { return out.fill(operand[self.offset]) };
+        if let Some((first, period)) = self.period() {
+            return repeat(&operand[first..first + period], start % period, out);
+        }
         let mut index: SmallVec<[usize; 4]> = smallvec::smallvec![0; outer.len()];
         let (mut rest, mut first) = (start / inner.size, self.offset);
         for (index, dim) in index.iter_mut().zip(outer).rev() {
@@ -209,6 +212,20 @@ impl Access {
                 *index = 0;
             }
         }
+    }
+}
+
+/// Fills `out` with copies of a row, from its element `start` on.
+fn repeat<T: Pod>(row: &[T], start: usize, out: &mut [T]) {
+    let rest = (row.len() - start).min(out.len());
+    out[..rest].copy_from_slice(&row[start..start + rest]);
+    let mut filled = row.len().min(out.len());
+    out[rest..filled].copy_from_slice(&row[..filled - rest]);
+    // A copy of a few elements takes as long as one of many.
+    while filled < out.len() {
+        let more = filled.min(out.len() - filled);
+        out.copy_within(..more, filled);
+        filled += more;
     }
 }
 

@@ -106,6 +106,20 @@ fn broadcasts_follow_the_specification() {
 }
 
 #[test]
+fn rows_are_repeated_across_tiles() {
+    for (element, row) in [ElementType::Pred, ElementType::BF16, ElementType::F32, ElementType::C128]
+        .into_iter()
+        .flat_map(|element| [2, 3, 7, 100, 1023, 5001].map(|row| (element, row)))
+    {
+        let (from, to) = (ty(element, &[row]), ty(element, &[20_000 / row, row]));
+        let data = random_bytes(&mut Random(row as u64), element, row);
+        let kind = OpKind::BroadcastInDim { dims: vec![1] };
+        let found = Single::new(kind, std::slice::from_ref(&from), std::slice::from_ref(&to));
+        assert_eq!(found.run(std::slice::from_ref(&data))[0], data.repeat(20_000 / row), "{row} of {element}");
+    }
+}
+
+#[test]
 fn iota_counts() {
     for dims in [&[5usize, 7, 3][..], &[3000], &[1, 4000, 2], &[4, 0]] {
         for dim in 0..dims.len() {
