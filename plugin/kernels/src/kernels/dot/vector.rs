@@ -115,6 +115,16 @@ const LINE: usize = 1024;
 vectorised! {
 /// Adds to each element of `out` the product of a row of `data` and `vector`; rows are `stride` apart.
 fn add_dots<C: Number>(data: &[C], stride: usize, vector: &[C], out: &mut [C]) {
+    match vector.len() {
+        2 => return add_short_dots::<C, 2>(data, stride, vector, out),
+        3 => return add_short_dots::<C, 3>(data, stride, vector, out),
+        4 => return add_short_dots::<C, 4>(data, stride, vector, out),
+        5 => return add_short_dots::<C, 5>(data, stride, vector, out),
+        6 => return add_short_dots::<C, 6>(data, stride, vector, out),
+        7 => return add_short_dots::<C, 7>(data, stride, vector, out),
+        8 => return add_short_dots::<C, 8>(data, stride, vector, out),
+        _ => {}
+    }
     let row = |i: usize| &data[i * stride..][..vector.len()];
     let (fours, rest) = out.as_chunks_mut::<LINES>();
     for (i, out) in fours.iter_mut().enumerate() {
@@ -128,6 +138,33 @@ fn add_dots<C: Number>(data: &[C], stride: usize, vector: &[C], out: &mut [C]) {
         *out = out.plus(dot(row(fours.len() * LINES + i), vector));
     }
 }
+}
+
+/// The same for rows of `N` elements, which are fewer than lanes. If nothing lies between the rows, vectors have the
+/// elements of several.
+#[inline(always)]
+fn add_short_dots<C: Number, const N: usize>(data: &[C], stride: usize, vector: &[C], out: &mut [C]) {
+    let vector: &[C; N] = vector.first_chunk().expect("the length was looked at");
+    if stride == N {
+        for (out, row) in out.iter_mut().zip(data.as_chunks::<N>().0) {
+            *out = out.plus(short_dot(row, vector));
+        }
+        return;
+    }
+    for (index, out) in out.iter_mut().enumerate() {
+        let row = data[index * stride..].first_chunk().expect("a row is in the matrix");
+        *out = out.plus(short_dot(row, vector));
+    }
+}
+
+/// The products of a few elements, added one after the other.
+#[inline(always)]
+fn short_dot<C: Number, const N: usize>(a: &[C; N], b: &[C; N]) -> C {
+    let mut sum = a[0].times(b[0]);
+    for index in 1..N {
+        sum = sum.plus_product(a[index], b[index]);
+    }
+    sum
 }
 
 vectorised! {
