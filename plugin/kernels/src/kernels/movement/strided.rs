@@ -8,6 +8,7 @@ use super::tiles::{Matrix, Stores};
 use crate::by_width;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::nest::{self, Loop, Nest, Walk};
+use crate::kernels::simd::vectorised;
 use crate::machine::{Block, Copy, Slot};
 use crate::math::level::{self, Best};
 use crate::pool::{Cost, Pool};
@@ -308,8 +309,8 @@ pub(super) fn copy_row<T: Pod>(src: &[T], start: usize, stride: isize, row: &mut
     }
 }
 
+vectorised! {
 /// Copies every `N`th element. The last one may be the end of `src`.
-#[inline(always)]
 fn copy_every<T: Pod, const N: usize>(src: &[T], row: &mut [T]) {
     let (chunks, rest) = src.as_chunks::<N>();
     let (whole, others) = row.split_at_mut(row.len().min(chunks.len()));
@@ -319,4 +320,5 @@ fn copy_every<T: Pod, const N: usize>(src: &[T], row: &mut [T]) {
     if let ([to], [from, ..]) = (others, rest) {
         *to = *from;
     }
+}
 }

@@ -55,6 +55,11 @@ fn transposes() {
             check_transpose(element, &[3, rows, columns], vec![0, 2, 1], random);
         }
     }
+    // Few rows or columns, and many of the others.
+    for (element, few) in WIDTHS.into_iter().flat_map(|element| [2, 3, 4, 5].map(|few| (element, few))) {
+        check_transpose(element, &[2, few, 700], vec![0, 2, 1], random);
+        check_transpose(element, &[2, 700, few], vec![0, 2, 1], random);
+    }
     check_transpose(ElementType::F32, &[320, 512], vec![1, 0], random);
     check_transpose(ElementType::F32, &[7, 150, 200], vec![0, 2, 1], random);
     check_transpose(ElementType::F32, &[60, 300, 4], vec![1, 0, 2], random);
