@@ -21,6 +21,9 @@ macro_rules! by_narrow_float {
     };
 }
 
+/// The largest number of elements for which it takes less time to keep the best known in order than to sort them.
+const FEW: usize = 16;
+
 /// The first `k` elements of each row in total order, with their indices; of equal ones, those with lower indices.
 #[derive(Debug)]
 struct TopK {
@@ -52,6 +55,28 @@ impl TopK {
     /// The largest number of a row's items that are collected before a reduction to the best.
     fn capacity(&self) -> usize {
         (4 * self.k).max(1024)
+    }
+
+    /// The positions of the first keys of a row, of which there are a [`FEW`]: the best known are kept in order.
+    fn select_few<K: Bits>(&self, row: impl Iterator<Item = K>, best: &mut [Item<K>], positions: &mut [u32]) {
+        for (position, key) in (0..).zip(row) {
+            let key = if self.largest { key.inverted() } else { key };
+            let item = key.with_position(position);
+            let count = best.len().min(position as usize);
+            let mut place = if count < best.len() {
+                count
+            } else if item < best[count - 1] {
+                count - 1
+            } else {
+                continue;
+            };
+            while place > 0 && item < best[place - 1] {
+                best[place] = best[place - 1];
+                place -= 1;
+            }
+            best[place] = item;
+        }
+        positions.iter_mut().zip(best).for_each(|(position, item)| *position = item.low());
     }
 
     /// The positions of the first keys of a row. `items` has space for [`capacity`](TopK::capacity) items.
@@ -90,8 +115,12 @@ impl TopK {
             let mut items = cx.scratch(self.capacity())?;
             for (index, positions) in chunk.chunks_exact_mut(self.k).enumerate() {
                 let row = first / self.k + index;
-                let row = &operand[row * self.len..][..self.len];
-                self.select(row.iter().map(|&x| key(x)), &mut items, positions);
+                let row = operand[row * self.len..][..self.len].iter().map(|&x| key(x));
+                if self.k <= FEW {
+                    self.select_few(row, &mut items[..self.k], positions);
+                } else {
+                    self.select(row, &mut items, positions);
+                }
             }
             Ok::<(), Error>(())
         })?;
