@@ -193,7 +193,7 @@ mod tests {
     fn run_on_threads(count: usize, chunk: usize, tasks: usize, body: &(dyn Fn(Range<usize>) + Sync)) {
         std::thread::scope(|scope| {
             run(body, count, chunk, tasks, |task, data| {
-                let data = data as usize;
+                let data = data.expose_provenance();
                 // SAFETY: called once, with its data.
                 scope.spawn(move || unsafe { task(std::ptr::with_exposed_provenance_mut(data)) });
                 true
