@@ -187,15 +187,17 @@ unsafe extern "C" fn task(data: *mut c_void) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicPtr;
+
     use super::*;
 
     /// Runs the tasks on threads of their own.
     fn run_on_threads(count: usize, chunk: usize, tasks: usize, body: &(dyn Fn(Range<usize>) + Sync)) {
         std::thread::scope(|scope| {
             run(body, count, chunk, tasks, |task, data| {
-                let data = data.expose_provenance();
+                let data = AtomicPtr::new(data);
                 // SAFETY: called once, with its data.
-                scope.spawn(move || unsafe { task(std::ptr::with_exposed_provenance_mut(data)) });
+                scope.spawn(move || unsafe { task(data.into_inner()) });
                 true
             });
         });
