@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import warnings
 
 import pytest
 import torch
@@ -136,11 +137,12 @@ def is_of_torch(status, output):
 
 @pytest.mark.parametrize("case", CASES)
 def test_two_processes(case, tmp_path):
-    # Now and then, a busy machine loses a process inside torch (see the end of `main`).
+    # A run of CI lost a process once, for a reason that its log did not show; the other one lost its connection.
     for attempt in range(3):
         statuses, outputs = run_processes(case, tmp_path / f"store{attempt}")
         if not any(statuses) or not all(map(is_of_torch, statuses, outputs)):
             break
+        warnings.warn(f"{case} lost a process: exit statuses {statuses}\n" + "\n".join(outputs), stacklevel=1)
     parts = (f"rank {rank}, exit status {statuses[rank]}:\n{outputs[rank]}" for rank in range(PROCESSES))
     assert not any(statuses), "\n".join(parts)
 
