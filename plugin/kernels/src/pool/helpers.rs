@@ -60,7 +60,7 @@ struct Work {
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-/// Pieces that lie side by side. Two of these in one cache line would make their threads wait for each other.
+/// Adjacent pieces, counted in a cache line of their own: threads whose counters share a line wait for each other.
 #[repr(align(128))]
 struct Part {
     /// The next piece, or one from `end` on.

@@ -185,18 +185,18 @@ impl<T: Pod> Matrix<'_, T> {
                     let line = &mut dst[row * self.pitch + left..][..columns];
                     strided::copy_row(self.src, self.at(row, left), self.stride, line);
                 }
-            } else if columns == self.pitch && columns <= 4 {
-                let part = &mut dst[top * columns..][..rows * columns];
-                match columns {
-                    2 => interleave::<T, 2>(self, top, part),
-                    3 => interleave::<T, 3>(self, top, part),
-                    4 => interleave::<T, 4>(self, top, part),
-                    _ => unreachable!("more rows than columns, of which there are several"),
-                }
-            } else {
-                for column in left..left + columns {
-                    let lines = dst[top * self.pitch + column..].iter_mut().step_by(self.pitch);
-                    lines.zip(&self.src[self.at(top, column)..][..rows]).for_each(|(to, from)| *to = *from);
+                continue;
+            }
+            let is_whole = columns == self.pitch;
+            match columns {
+                2 if is_whole => interleave::<T, 2>(self, dst, top, rows),
+                3 if is_whole => interleave::<T, 3>(self, dst, top, rows),
+                4 if is_whole => interleave::<T, 4>(self, dst, top, rows),
+                _ => {
+                    for column in left..left + columns {
+                        let lines = dst[top * self.pitch + column..].iter_mut().step_by(self.pitch);
+                        lines.zip(&self.src[self.at(top, column)..][..rows]).for_each(|(to, from)| *to = *from);
+                    }
                 }
             }
         }
@@ -204,9 +204,9 @@ impl<T: Pod> Matrix<'_, T> {
 }
 
 vectorised! {
-/// Writes rows from `top` on, of `N` elements each, which is all that a row of the result has.
-fn interleave<T: Pod, const N: usize>(matrix: &Matrix<'_, T>, top: usize, dst: &mut [T]) {
-    let rows = dst.as_chunks_mut::<N>().0;
+/// Writes `rows` rows from `top` on. A row of the result has these `N` elements alone.
+fn interleave<T: Pod, const N: usize>(matrix: &Matrix<'_, T>, dst: &mut [T], top: usize, rows: usize) {
+    let rows = dst[top * N..][..rows * N].as_chunks_mut::<N>().0;
     let mut lines = [&matrix.src[..0]; N];
     for (column, line) in lines.iter_mut().enumerate() {
         *line = &matrix.src[matrix.at(top, column)..][..rows.len()];

@@ -52,24 +52,23 @@ pub(super) fn make(op: &Op, func: &Func, k: usize, largest: bool) -> Result<Box<
 type Item<K> = <K as Bits>::WithPosition;
 
 impl TopK {
-    /// The largest number of a row's items that are collected before a reduction to the best.
+    /// The largest number of a row's items that are kept: more are reduced to the best.
     fn capacity(&self) -> usize {
-        (4 * self.k).max(1024)
+        if self.k <= FEW { self.k } else { (4 * self.k).max(1024) }
     }
 
-    /// The positions of the first keys of a row, of which there are a [`FEW`]: the best known are kept in order.
+    /// The positions of the first keys of a row, for at most [`FEW`] of them: keeps the best so far in order.
     fn select_few<K: Bits>(&self, row: impl Iterator<Item = K>, best: &mut [Item<K>], positions: &mut [u32]) {
+        let mut count = 0;
         for (position, key) in (0..).zip(row) {
             let key = if self.largest { key.inverted() } else { key };
             let item = key.with_position(position);
-            let count = best.len().min(position as usize);
-            let mut place = if count < best.len() {
-                count
-            } else if item < best[count - 1] {
-                count - 1
-            } else {
+            if count < best.len() {
+                count += 1;
+            } else if item > best[count - 1] {
                 continue;
-            };
+            }
+            let mut place = count - 1;
             while place > 0 && item < best[place - 1] {
                 best[place] = best[place - 1];
                 place -= 1;
@@ -117,7 +116,7 @@ impl TopK {
                 let row = first / self.k + index;
                 let row = operand[row * self.len..][..self.len].iter().map(|&x| key(x));
                 if self.k <= FEW {
-                    self.select_few(row, &mut items[..self.k], positions);
+                    self.select_few(row, &mut items, positions);
                 } else {
                     self.select(row, &mut items, positions);
                 }
