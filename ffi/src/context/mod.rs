@@ -11,6 +11,7 @@ mod user_data;
 pub use device::{DeviceOrdinal, RunId, Stream};
 pub use extension::Extension;
 pub use options::CustomOptions;
+pub(crate) use pool::CHUNKS;
 pub use pool::ThreadPool;
 pub use scratch::{Scratch, ScratchBuffer};
 pub(crate) use task::Pending;

@@ -7,6 +7,10 @@ use std::ops::Range;
 use super::{Context, FromContext};
 use crate::Result;
 
+/// The most chunks for each thread. Chunks of unequal work, and processors that others use too, leave a thread waiting
+/// for another's last one.
+pub(crate) const CHUNKS: usize = 16;
+
 /// The host's thread pool: XLA:CPU's intra-op pool.
 ///
 /// Loops are scoped: they borrow the handler's buffers, and the calling thread takes part, so that they finish even
@@ -59,8 +63,7 @@ impl<'f> ThreadPool<'f> {
             }
             return;
         }
-        // Chunks of unequal work, and processors that others use too, leave a thread waiting for another's last chunk.
-        let chunk = grain.max(count.div_ceil(tasks * 16));
+        let chunk = grain.max(count.div_ceil(tasks * CHUNKS));
         job::run(&body, count, chunk, tasks, |task, data| {
             // SAFETY: the pool calls the task once, with its data.
             unsafe { self.context.api.schedule(self.context.ctx, task, data) }.is_ok()

@@ -55,8 +55,8 @@ struct Job {
     all_done: Condvar,
 }
 
-/// Chunks that lie side by side, of which one thread runs as many as it can. Two of them in one cache line would make
-/// their threads wait for each other.
+/// Adjacent chunks, most of which one thread runs, counted in a cache line of their own: threads whose counters share a
+/// line wait for each other.
 #[repr(align(128))]
 struct Part {
     /// The next chunk, or one from `end` on.
@@ -73,7 +73,7 @@ fn parts(chunks: usize, tasks: usize) -> Box<[Part]> {
     (0..tasks).map(part).collect()
 }
 
-/// What is done of a job.
+/// The progress of a job.
 struct Done {
     chunks: usize,
     /// The first panic's payload and place.

@@ -9,7 +9,7 @@ use super::super::ops::Kernel;
 use super::super::plan::Target;
 use super::super::run::{Element, Kernels};
 use super::{Operand, Plan, Source};
-use crate::context::ThreadPool;
+use crate::context::{CHUNKS, ThreadPool};
 use crate::expression;
 use crate::pointwise::block::{Aligned, BLOCK, Block};
 use crate::pointwise::pages::prefer_huge;
@@ -17,9 +17,6 @@ use crate::pointwise::pages::prefer_huge;
 /// The fewest elements of a piece, of which two are worth a second thread: some 30 microseconds of a softplus of `f32`.
 /// Chosen by the cost of that function alone; sizes were not compared.
 const PIECE: usize = 32 * BLOCK;
-
-/// The most pieces for each thread: more would cost time between them, fewer would leave a thread waiting for another.
-const PIECES: usize = 16;
 
 /// Applies a function to the elements of arrays.
 ///
@@ -63,7 +60,7 @@ pub(super) fn each_piece<T: Send>(
     if len < 2 * PIECE || pool.num_threads() < 2 {
         return compute(&mut outputs, 0);
     }
-    let size = PIECE.max((len / (PIECES * pool.num_threads())).next_multiple_of(PIECE));
+    let size = PIECE.max((len / (CHUNKS * pool.num_threads())).next_multiple_of(PIECE));
     let mut rests: Vec<_> = outputs.into_iter().map(|output| output.chunks_mut(size)).collect();
     let mut pieces: Vec<Vec<&mut [T]>> = Vec::with_capacity(len.div_ceil(size));
     for _ in 0..len.div_ceil(size) {
