@@ -180,28 +180,33 @@ fn erfc_and_its_exponential_are_accurate_everywhere() {
     fn check<L: Level>(scale: f64) {
         // Of 100 million numbers, a prime step takes those with each mantissa in turn.
         let step = if cfg!(debug_assertions) { 1009 } else { 13 };
-        let mut worst = [(0.0, 0.0); 2];
+        let mut worst = [(0.0, 0.0); 3];
         for bits in (1e-4f32.to_bits()..10.4f32.to_bits()).step_by(step) {
             let x = f32::from_bits(bits);
             for x in [x, -x] {
                 let (gauss, exact) = (single::gauss::<L, f32>(x), f64::from(x));
                 let of_gauss = error((f64::from(gauss) / scale) as f32, (-exact * exact).exp());
                 let of_erfc = error(single::erfc_of_gauss::<L, f32>(x, gauss), libm::erfc(exact));
-                for (worst, error) in worst.iter_mut().zip([of_gauss, of_erfc]) {
+                let exp = elementary::exp::<L, f32>(-(x * x));
+                let of_exp = error(single::erfc_of_exp::<L, f32>(x, exp), libm::erfc(exact));
+                for (worst, error) in worst.iter_mut().zip([of_gauss, of_erfc, of_exp]) {
                     *worst = if error > worst.0 { (error, x) } else { *worst };
                 }
             }
         }
-        let bounds = if L::FUSED { [1.5, 5.1] } else { [2.5, 6.0] };
+        let bounds = if L::FUSED { [1.5, 5.1, 6.0] } else { [2.5, 6.0, 6.0] };
         let are_near = worst.iter().zip(bounds).all(|((error, _), bound)| *error <= bound);
-        assert!(are_near, "ULP of e^-x^2 and erfc, each at x: {worst:?}");
+        assert!(are_near, "ULP of e^-x^2, erfc, and erfc of the exponential, each at x: {worst:?}");
         let erfc = single::erfc::<L, f32>;
-        assert_eq!([0.0, -0.0, 1e-30, -1e-30].map(erfc), [1.0; 4]);
-        assert_eq!([10.3, 1e30, f32::INFINITY].map(erfc), [0.0; 3]);
-        assert_eq!([-10.3, -1e30, f32::NEG_INFINITY].map(erfc), [2.0; 3]);
+        let of_exp: fn(f32) -> f32 = |x| single::erfc_of_exp::<L, f32>(x, elementary::exp::<L, f32>(-(x * x)));
+        for erfc in [erfc as fn(f32) -> f32, of_exp] {
+            assert_eq!([0.0, -0.0, 1e-30, -1e-30].map(erfc), [1.0; 4]);
+            assert_eq!([10.3, 1e30, f32::INFINITY].map(erfc), [0.0; 3]);
+            assert_eq!([-10.3, -1e30, f32::NEG_INFINITY].map(erfc), [2.0; 3]);
+        }
         for bits in [0x7fc0_0000, 0x7f80_0001, 0x7fff_ffff, 0xffc0_01ff] {
             let nan = f32::from_bits(bits);
-            assert!(single::gauss::<L, f32>(nan).is_nan() && erfc(nan).is_nan(), "{bits:x}");
+            assert!(single::gauss::<L, f32>(nan).is_nan() && erfc(nan).is_nan() && of_exp(nan).is_nan(), "{bits:x}");
         }
     }
     check::<Unfused>(scale);

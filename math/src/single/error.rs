@@ -85,6 +85,24 @@ pub fn gauss<L: Level, T: Format>(x: T) -> T {
     power * power_of_two_of_biased::<T>(integer)
 }
 
+/// 1 - erf x, of x and the exponential e^-(x x), with the square rounded.
+#[inline(always)]
+pub fn erfc_of_exp<L: Level, T: Format>(x: T, exp: T) -> T {
+    let a = bounded(x);
+    let rounded = a * a;
+    let excess = if L::FUSED {
+        a.fused(-a, rounded)
+    } else {
+        // Each product of parts of a number is exact, and so are these differences, the largest parts first.
+        let high = high_part(a);
+        let low = a - high;
+        rounded - high * high - (low + low) * high - low * low
+    };
+    // The excess is below 2^-18, so that its square is far below the last bit.
+    let gauss = fma::<L, T>(exp, excess, exp) * T::of(GAUSS_SCALE);
+    erfc_of_gauss::<L, T>(x, gauss)
+}
+
 /// 1 - erf x, of x and its [`gauss`].
 #[inline(always)]
 pub fn erfc_of_gauss<L: Level, T: Format>(x: T, gauss: T) -> T {
@@ -131,8 +149,14 @@ fn square<L: Level, T: Format>(x: T) -> (T, T) {
         let square = x * x;
         return (square, x.fused(-x, square));
     }
-    let high = T::of_bits(x.bits().and(T::Int::of(-0x1000)));
+    let high = high_part(x);
     (high * high, (high - x) * (x + high))
+}
+
+/// x without the lower half of its digits.
+#[inline(always)]
+fn high_part<T: Format>(x: T) -> T {
+    T::of_bits(x.bits().and(T::Int::of(-0x1000)))
 }
 
 /// The inverse of erf, with the polynomials of Giles (*Approximating the erfinv function*, GPU Computing Gems, 2011).

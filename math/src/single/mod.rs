@@ -12,7 +12,7 @@ mod power;
 mod trigonometric;
 
 pub use angle::atan2;
-pub use error::{GAUSS_SCALE, erf, erf_inv, erfc, erfc_of_gauss, gauss};
+pub use error::{GAUSS_SCALE, erf, erf_inv, erfc, erfc_of_exp, erfc_of_gauss, gauss};
 pub use format::{atanh_series, exp_series, ln_parts};
 pub use power::{is_power_easy, power, power_in_double};
 pub use trigonometric::{cos_in_double, sin_in_double};

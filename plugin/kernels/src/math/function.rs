@@ -21,7 +21,7 @@ pub(crate) type ScalarFn = fn(Scalar, Scalar, Scalar) -> Scalar;
 /// A function of up to three elements, each of a type in which elements are computed (see [`crate::element`]).
 #[derive(Clone, Copy)]
 pub(crate) struct Function {
-    /// The name for dumps: `add`.
+    /// The name of its op, without the dialect: `add`.
     pub name: &'static str,
     /// The number of operands.
     pub arity: usize,

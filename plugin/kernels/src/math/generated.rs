@@ -174,6 +174,12 @@ fn float_binary(op: BinaryOp) -> Option<Record> {
     })
 }
 
+/// 1 - erf x, of x and e^-(x x).
+pub(crate) fn erfc_of_exp(builder: &Builder, [x, exp, _]: [Value; 3]) -> Value {
+    let exp = TracedFloat(Traced::Value(builder, exp));
+    float::<u32>(builder, x, |x| single::erfc_of_exp::<Generated, _>(x, exp))
+}
+
 /// The larger; NaN if one is; +0 rather than -0.
 fn maximum<W: Word>(b: &Builder, x: Value, y: Value) -> Value {
     let is_above = |op: Compare, x: Value, y: Value| W::compare(b, op, [y, x]);

@@ -71,6 +71,13 @@ pub(crate) fn packed(element: ElementType) -> Option<convert::Packed> {
     with_level!(L => convert::packed::<L>(element))
 }
 
+/// The complementary error function of two numbers of type `wide`: x, and e^-(x x) with the square rounded. `None` if
+/// no such exponential helps.
+pub(crate) fn erfc_of_exp(wide: ElementType) -> Option<Function> {
+    (wide == ElementType::F32)
+        .then(|| with_level!(L => real::erfc_of_exp::<L>()).recorded(Some(generated::erfc_of_exp)))
+}
+
 /// Steps under construction, each applied to the result of the one before.
 struct Chain(Steps);
 

@@ -24,7 +24,7 @@ pub(crate) use oxcall_math::{bessel, double, elementary, lane, level, round, sin
 
 pub use convert::wide;
 pub(crate) use function::Function;
-pub(crate) use lower::{Source, lower, packed};
+pub(crate) use lower::{Source, erfc_of_exp, lower, packed};
 pub use lower::{has_functions, is_element_wise};
 
 #[cfg(test)]

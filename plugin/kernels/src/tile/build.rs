@@ -56,6 +56,15 @@ impl Definition {
             _ => &[],
         }
     }
+
+    /// The same, to be replaced.
+    fn args_mut(&mut self) -> &mut [Value] {
+        match self {
+            Definition::Apply { args, .. } => args,
+            Definition::Fold { arg, .. } | Definition::Spread { arg } | Definition::Pick { arg, .. } => arg,
+            _ => &mut [],
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -320,14 +329,28 @@ impl Builder {
         self.stored_output(value, element);
     }
 
+    /// Puts the values in another order, in which each is still computed from earlier ones.
+    pub(super) fn reorder(&mut self, order: &[Value]) {
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, &value)| places[value] = place);
+        self.rows = order.iter().map(|&value| self.rows[value]).collect();
+        self.values = order.iter().map(|&value| self.values[value].clone()).collect();
+        for (definition, _) in &mut self.values {
+            definition.args_mut().iter_mut().for_each(|arg| *arg = places[*arg]);
+        }
+        self.outputs.iter_mut().for_each(|(value, _)| *value = places[*value]);
+    }
+
     /// Builds a program with [accumulators](Builder::accumulate); `None` if it cannot become machine code as a whole.
     pub(super) fn build_table(mut self, name: &str) -> Option<Program> {
+        self.share_exponentials();
         self.reads_runs = self.generate && self.can_mask() && self.are_long(COPIED);
         if self.reads_runs { Allocation::new(&self).program(&self, name) } else { None }
     }
 
     /// Builds the program. `name` is for dumps.
     pub fn build(mut self, name: String) -> Program {
+        self.share_exponentials();
         self.reads_runs = self.generate && self.has_long_runs();
         let program = loop {
             match Allocation::new(&self).program(&self, &name) {

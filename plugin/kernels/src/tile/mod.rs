@@ -6,6 +6,7 @@
 //! * `chain`: several simple ops at once, in vector registers; `runs`: the choice of those ops; `assemble`: their
 //!   instructions.
 //! * `elements`: small programs as a part of a block of machine code.
+//! * `exponentials`: exponentials that programs have in common with their error functions.
 //! * `generated`: runs of functions as machine code; `run`: the code of a run, whichever it is.
 //! * `memory`: registers and buffers of a run; all unsafe code except that of chains.
 //! * `program`: the execution of programs; `table`: that of machine code on rows of gathered elements; `rings`: short
@@ -22,6 +23,7 @@ mod build;
 #[allow(unsafe_code, reason = "reads and writes registers of a tile")]
 mod chain;
 mod elements;
+mod exponentials;
 pub mod generated;
 #[allow(unsafe_code, reason = "registers and operands are bytes of several types")]
 mod memory;

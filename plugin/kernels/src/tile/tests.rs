@@ -1,8 +1,10 @@
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, Literal, OpKind, UnaryOp};
 
+use super::access::Access;
+use super::build::{Builder, Definition};
 use crate::by_element;
 use crate::element::{Element, Scalar};
-use crate::kernels::testing::{Random, Single, bytes, elements, indices, random_bytes, ravel, ty};
+use crate::kernels::testing::{Random, Single, bytes, elements, indices, random_bytes, ravel, run_kernel, ty};
 use crate::scalar::Program;
 
 /// Whether two elements are equal; all NaNs are, whatever their bits.
@@ -144,4 +146,60 @@ fn scalars_and_constants_are_spread() {
     let found = clamp.run(&[bytes(&[low]), bytes(&x), bytes(&[high])]).remove(0);
     let expected: Vec<_> = x.iter().map(|&x| x.max(low).min(high)).collect();
     assert_eq!(elements::<half::bf16>(&found), expected);
+}
+
+/// `erfc(x)` and `exp(-(x * x))`, in either order and with each form of the square, with machine code and without: the
+/// exponential as by itself, and `erfc` as accurate.
+#[test]
+fn error_functions_take_the_exponential_of_the_program() {
+    use ElementType::F32;
+    const COUNT: usize = 5000;
+    let x: Vec<f32> = (0..COUNT).map(|index| (index as f32 - 2500.0) / 250.0).collect();
+    for (form, erfc_first, generate) in (0..12).map(|case| (case % 3, case / 3 % 2 == 0, case / 6 == 0)) {
+        let mut builder = Builder::new(COUNT, [(F32, COUNT)]);
+        builder.generate = generate;
+        let x_value = builder.input(0, Access::same_or_scalar(&ty(F32, &[COUNT]), &ty(F32, &[COUNT])).unwrap());
+        let mut op = |kind: OpKind, args: &[usize]| {
+            let args: Vec<_> = args.iter().map(|&arg| (arg, F32)).collect();
+            builder.op(&kind, &args, F32).unwrap()
+        };
+        let (negate, multiply) = (OpKind::Unary(UnaryOp::Negate), OpKind::Binary(BinaryOp::Multiply));
+        let first = erfc_first.then(|| op(OpKind::Unary(UnaryOp::Erfc), &[x_value]));
+        let power = match form {
+            0 => {
+                let square = op(multiply, &[x_value, x_value]);
+                op(negate, &[square])
+            }
+            1 => {
+                let square = op(OpKind::Unary(UnaryOp::Square), &[x_value]);
+                op(negate, &[square])
+            }
+            _ => {
+                let negative = op(negate, &[x_value]);
+                op(multiply, &[negative, x_value])
+            }
+        };
+        let exp = op(OpKind::Unary(UnaryOp::Exponential), &[power]);
+        let erfc = first.unwrap_or_else(|| op(OpKind::Unary(UnaryOp::Erfc), &[x_value]));
+        let mut alone = builder.clone();
+        alone.output(exp, F32);
+        let alone = run_kernel(&alone.build("alone".to_owned()), &[bytes(&x)], &[4 * COUNT], &[], 2).remove(0);
+        builder.output(erfc, F32);
+        builder.output(exp, F32);
+        let mut shared = builder.clone();
+        shared.share_exponentials();
+        let takes_two = |builder: &Builder| {
+            let is_shared = |definition: &Definition| matches!(definition, Definition::Apply { function, args, .. } if function.name == "erfc" && args.len() == 2);
+            builder.values.iter().any(|(definition, _)| is_shared(definition))
+        };
+        assert!(takes_two(&shared) && !takes_two(&builder), "form {form}");
+        let found = run_kernel(&builder.build("test".to_owned()), &[bytes(&x)], &[4 * COUNT; 2], &[], 2);
+        assert!(found[1] == alone, "form {form}, {generate}: the exponential keeps its bits");
+        for (&x, found) in x.iter().zip(elements::<f32>(&found[0])) {
+            let exact = libm::erfc(f64::from(x));
+            // As in the table of accuracies: 6 units in the last place, of normal numbers.
+            let unit = f64::from(f32::EPSILON) * exact.max(f64::from(f32::MIN_POSITIVE));
+            assert!((f64::from(found) - exact).abs() <= 6.0 * unit, "erfc({x}): {found:e}, not {exact:e}");
+        }
+    }
 }
