@@ -321,14 +321,14 @@ pub(crate) fn unary_op<L: Level, T: Elementary>(op: UnaryOp) -> Option<Function>
     })
 }
 
-/// The complementary error function of a number and the exponential of its square, negated.
+/// The complementary error function of x, given x and e^-(x x).
 pub(crate) fn erfc_of_exp<L: Level>() -> Function {
-    binary::<L, f32, f32, f32, _>(
+    let function = binary::<L, f32, f32, f32, _>(
         Weight::Heavy(18),
         #[inline(always)]
         |x, exp| single::erfc_of_exp::<L, f32>(x, exp),
-    )
-    .named("erfc", 18.0)
+    );
+    function.named("erfc", function.flops)
 }
 
 /// The function of two real numbers for `op`.

@@ -73,7 +73,7 @@ impl Builder {
     }
 
     /// The arguments of the function of this name that gives a value.
-    fn applied(&self, value: Value, name: &str) -> Option<&[Value]> {
+    pub(super) fn applied(&self, value: Value, name: &str) -> Option<&[Value]> {
         match &self.values[value].0 {
             Definition::Apply { function, args, .. } if function.name == name => Some(args),
             _ => None,

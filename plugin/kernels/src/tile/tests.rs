@@ -1,7 +1,7 @@
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, Literal, OpKind, UnaryOp};
 
 use super::access::Access;
-use super::build::{Builder, Definition};
+use super::build::Builder;
 use crate::by_element;
 use crate::element::{Element, Scalar};
 use crate::kernels::testing::{Random, Single, bytes, elements, indices, random_bytes, ravel, run_kernel, ty};
@@ -189,8 +189,8 @@ fn error_functions_take_the_exponential_of_the_program() {
         let mut shared = builder.clone();
         shared.share_exponentials();
         let takes_two = |builder: &Builder| {
-            let is_shared = |definition: &Definition| matches!(definition, Definition::Apply { function, args, .. } if function.name == "erfc" && args.len() == 2);
-            builder.values.iter().any(|(definition, _)| is_shared(definition))
+            let args_of = |value| builder.applied(value, "erfc");
+            (0..builder.values.len()).filter_map(args_of).any(|args| args.len() == 2)
         };
         assert!(takes_two(&shared) && !takes_two(&builder), "form {form}");
         let found = run_kernel(&builder.build("test".to_owned()), &[bytes(&x)], &[4 * COUNT; 2], &[], 2);
