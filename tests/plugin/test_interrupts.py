@@ -75,6 +75,9 @@ def interrupted(environment):
 LOOPS = {
     "scalars": "jax.jit(lambda n: lax.while_loop(lambda i: i >= 0, lambda i: (i + 1) % 7, n))(jnp.int32(3))",
     "arrays": "jax.jit(lambda x: lax.while_loop(lambda s: s[0] < 9, lambda s: (s[0] * 0, jnp.sin(s[1])), (0, x)))(x)",
+    "pieces": """jax.jit(lambda x: lax.while_loop(lambda s: s[0] < 9, lambda s: (s[0] * 0, jnp.sin(s[1])), (0, x)))(
+        jnp.ones(1 << 16))""",
+    "any": "jax.jit(jax.vmap(lambda x: lax.while_loop(lambda i: i >= 0, lambda i: (i + 1) % 7, x)))(jnp.arange(5000))",
     "fori": "jax.jit(lambda n, x: lax.fori_loop(0, n, lambda i, s: s * 3 + i, x))(jnp.int64(1 << 62), jnp.int64(1))",
     "nested": """jax.jit(lambda n, x: lax.fori_loop(0, n, lambda i, y: lax.fori_loop(0, n, lambda j, z: z @ x, y), x))(
         jnp.int64(1 << 62), x)""",

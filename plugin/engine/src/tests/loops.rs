@@ -8,29 +8,29 @@ use oxcall_kernels::tile::generated::is_supported;
 
 use super::*;
 
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn below(&mut self, limit: usize) -> usize {
+    pub(super) fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % limit
     }
 
-    fn pick<T: Copy>(&mut self, list: &[T]) -> T {
+    pub(super) fn pick<T: Copy>(&mut self, list: &[T]) -> T {
         list[self.below(list.len())]
     }
 }
 
 /// The type of an array of one dimension.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Type(&'static str, usize);
+pub(super) struct Type(pub(super) &'static str, pub(super) usize);
 
 impl Type {
     fn text(self) -> String {
         format!("tensor<{}x{}>", self.1, self.0)
     }
 
-    fn is_float(self) -> bool {
+    pub(super) fn is_float(self) -> bool {
         matches!(self.0, "f32" | "bf16" | "f64" | "f16")
     }
 
@@ -576,7 +576,7 @@ fn narrow_program(random: &mut Random) -> (String, Vec<Type>) {
 }
 
 /// The bytes of an argument: small numbers.
-fn argument(random: &mut Random, ty: Type) -> Vec<u8> {
+pub(super) fn argument(random: &mut Random, ty: Type) -> Vec<u8> {
     let numbers = (0..ty.1).map(|_| random.below(41) as f32 / 4.0 - 5.0);
     let bytes = |x: f32| match ty.0 {
         "complex<f32>" => [x / 3.0, 1.7 - x].map(f32::to_le_bytes).concat(),
@@ -595,7 +595,7 @@ fn argument(random: &mut Random, ty: Type) -> Vec<u8> {
 }
 
 /// The same bytes with one NaN: which one comes of two, and its sign, is not defined.
-fn one_nan(ty: Type, bytes: &[u8]) -> Vec<u8> {
+pub(super) fn one_nan(ty: Type, bytes: &[u8]) -> Vec<u8> {
     let (width, magnitude, infinity) = match ty.0 {
         "f64" | "complex<f64>" => (8, u64::MAX >> 1, f64::INFINITY.to_bits()),
         "f32" | "complex<f32>" => (4, 0x7fff_ffff, f32::INFINITY.to_bits().into()),

@@ -11,6 +11,7 @@ mod environment;
 mod flat;
 mod fold;
 mod gathers;
+mod interchange;
 mod legacy_call;
 mod loops;
 mod manual_computation;

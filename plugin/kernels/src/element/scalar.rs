@@ -1,6 +1,7 @@
 //! Single elements of any type.
 
 use bytemuck::{Pod, Zeroable};
+use oxcall_hlo::ElementType;
 
 use super::Element;
 
@@ -31,6 +32,14 @@ impl Scalar {
         let mut buffer = [0; 16];
         buffer[..bytes.len()].copy_from_slice(bytes);
         Scalar(u128::from_le_bytes(buffer))
+    }
+
+    /// The value of an element of an integer type.
+    #[inline]
+    pub(crate) fn integer(self, element: ElementType) -> i128 {
+        let unused = u128::BITS - 8 * element.byte_width() as u32;
+        let high = self.0 << unused;
+        if element.is_signed() { high.cast_signed() >> unused } else { (high >> unused).cast_signed() }
     }
 
     #[inline(always)]

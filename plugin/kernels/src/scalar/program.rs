@@ -106,6 +106,11 @@ impl Program {
         self.code.len()
     }
 
+    /// The number of results.
+    pub(crate) fn results(&self) -> usize {
+        self.results.len()
+    }
+
     /// An evaluator, with which the program can be run any number of times.
     pub fn evaluator(&self) -> Evaluator<'_> {
         Evaluator { program: self, registers: self.registers.clone(), era: None }

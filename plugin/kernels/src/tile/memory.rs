@@ -31,6 +31,8 @@ struct Base {
     per_row: bool,
     /// Whether the slot holds a whole array, of which a tile is a part, instead of a single tile.
     is_array: bool,
+    /// The index of the first element of an array that is there.
+    first: usize,
     /// The number of bytes that may be accessed.
     len: usize,
 }
@@ -138,7 +140,7 @@ impl Memory {
         let blocks = blocks.as_mut_ptr().cast();
         let base = |data, cell: &Cell, is_array, len| {
             let &Cell { element, per_row } = cell;
-            Base { data, width: element.byte_width(), per_row, is_array, len }
+            Base { data, width: element.byte_width(), per_row, is_array, first: 0, len }
         };
         let mut own = |cell: &Cell, count: usize| {
             let (own, others) = std::mem::take(&mut rest).split_at_mut(lines(cell, count));
@@ -167,6 +169,17 @@ impl Memory {
         Memory { bases, in_place, start: 0, len: 0, row, blocks, block_count, places: Vec::new(), _registers: memory }
     }
 
+    /// Makes `slot`, an operand or result, the array whose elements from `first` on are in `buffer`.
+    ///
+    /// # Safety
+    /// The same holds for the buffer as for those given to [`new`](Memory::new), and no step reads the slot as a whole
+    /// unless `first` is 0.
+    pub(super) unsafe fn place(&mut self, slot: Slot, buffer: RawBuffer, first: usize) {
+        let base = &mut self.bases[slot as usize];
+        assert!(base.is_array, "registers stay where they are");
+        (base.data, base.len, base.first) = (buffer.data, buffer.len, first);
+    }
+
     /// Selects the first `len` elements of registers.
     pub(super) fn set_registers(&mut self, len: usize) {
         (self.start, self.len) = (0, len);
@@ -193,7 +206,7 @@ impl Memory {
     /// The bytes of the tile in a slot.
     fn range(&self, base: Base) -> (*mut u8, usize) {
         let unit = if base.per_row { self.row } else { 1 };
-        let first = if base.is_array { self.start / unit * base.width } else { 0 };
+        let first = if base.is_array { (self.start - base.first) / unit * base.width } else { 0 };
         let len = self.len / unit * base.width;
         assert!(first + len <= base.len, "the tile is in the buffer");
         // SAFETY: asserted to be inside the allocation (or it is the address of an empty one, with nothing added).

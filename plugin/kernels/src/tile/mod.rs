@@ -13,6 +13,7 @@
 //!   rows that repeat.
 //! * `reduction`: reductions of what a program computes; `accumulators`: the numbers that they add to.
 //! * `single`: kernels of one op.
+//! * `tiled_loop`: loops whose iterations all run on one piece of the arrays before the next; `frame`: one piece.
 //!
 //! The engine makes programs of several ops.
 
@@ -24,6 +25,8 @@ mod build;
 mod chain;
 mod elements;
 mod exponentials;
+#[allow(unsafe_code, reason = "gives programs the memory of a thread")]
+mod frame;
 pub mod generated;
 #[allow(unsafe_code, reason = "registers and operands are bytes of several types")]
 mod memory;
@@ -39,10 +42,13 @@ mod single;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
+#[allow(unsafe_code, reason = "gives each thread its part of the results")]
+pub mod tiled_loop;
 
 pub use access::{Access, Dim};
 pub use build::{Builder, Value};
 pub use elements::{MOST_ELEMENTS, is_generated};
+pub use program::Program;
 pub use reduction::{Reduced, Reduction, Slabs};
 pub use single::tensor;
 pub(crate) use single::{is_tiled, single};

@@ -261,10 +261,56 @@ impl Program {
         if self.row > 1 { self.row } else { rows.max().unwrap_or(1) }
     }
 
-    /// Fills `len` elements of the registers that stay constant.
-    fn fill(&self, memory: &mut Memory, len: usize) {
-        memory.set_registers(len);
-        for (out, splat) in &self.splats {
+    /// Whether it computes `count` elements, each from the same elements of its operands unless it gathers them, and
+    /// reduces nothing.
+    pub fn is_element_wise(&self, count: usize) -> bool {
+        self.count == count && self.row == 1 && self.reduced == 0
+    }
+
+    /// Whether it reads an operand's elements only at the places for which it computes results.
+    pub fn reads_in_place(&self, input: usize) -> bool {
+        let slot = (self.registers.len() + input) as Slot;
+        let is_elsewhere = |step: &Step| match step {
+            Step::Gather { parts, .. } => parts.iter().any(|(part, _)| *part == slot),
+            Step::Pick { array, .. } => *array == slot,
+            Step::Run(linked) => linked.slots.iter().any(|used| used.slot == slot && (used.is_whole || used.is_splat)),
+            _ => false,
+        };
+        let is_splat = |(_, splat): &(Slot, Splat)| match splat {
+            Splat::Constant(_) => false,
+            Splat::Ring { slot: whole, .. } | Splat::Input { slot: whole, .. } => *whole == slot,
+        };
+        !self.steps.iter().any(is_elsewhere) && !self.splats.iter().any(is_splat)
+    }
+
+    /// The size of each operand's elements, in bytes.
+    pub(super) fn operand_widths(&self) -> impl Iterator<Item = usize> {
+        self.inputs.iter().map(|cell| cell.element.byte_width())
+    }
+
+    /// The size of each result's elements, in bytes.
+    pub(super) fn result_widths(&self) -> impl ExactSizeIterator<Item = usize> {
+        self.outputs.iter().map(|cell| cell.element.byte_width())
+    }
+
+    /// The slot of operand `index`, or of a result, which follow the operands.
+    pub(super) fn slot(&self, index: usize) -> Slot {
+        (self.registers.len() + index) as Slot
+    }
+
+    /// Fills the registers that stay constant.
+    fn fill(&self, memory: &mut Memory) {
+        self.fill_some(memory, |_| true);
+    }
+
+    /// Fills the registers that repeat one element of an operand again.
+    pub(super) fn refill(&self, memory: &mut Memory) {
+        self.fill_some(memory, |splat| matches!(splat, Splat::Input { .. }));
+    }
+
+    fn fill_some(&self, memory: &mut Memory, is_due: impl Fn(&Splat) -> bool) {
+        memory.set_registers(self.geometry().register);
+        for (out, splat) in self.splats.iter().filter(|(_, splat)| is_due(splat)) {
             let element = self.registers[*out as usize].element;
             match splat {
                 Splat::Constant(value) => {
@@ -331,13 +377,18 @@ impl Program {
     }
 
     fn run_range(&self, range: Range<usize>, buffers: Buffers<'_>) {
-        let tile = self.geometry().tile;
         let mut memory = self.memory(buffers);
+        self.run_tiles(&mut memory, range);
+    }
+
+    /// Computes a range of elements, tile by tile.
+    pub(super) fn run_tiles(&self, memory: &mut Memory, range: Range<usize>) {
+        let tile = self.geometry().tile;
         if let Some(table) = &self.table {
-            return table.run(&mut memory, range, tile);
+            return table.run(memory, range, tile);
         }
         for start in range.clone().step_by(tile.max(1)) {
-            self.run_tile(&mut memory, start..(start + tile).min(range.end));
+            self.run_tile(memory, start..(start + tile).min(range.end));
         }
     }
 
@@ -352,7 +403,7 @@ impl Program {
     }
 
     /// The memory for tiles, with the registers that stay constant.
-    fn memory(&self, buffers: Buffers<'_>) -> Memory {
+    pub(super) fn memory(&self, buffers: Buffers<'_>) -> Memory {
         let cells = [&self.registers[..], &self.inputs, &self.outputs];
         let Geometry { tile, register, blocks, .. } = self.geometry();
         let tiles = if self.has_accumulators { 0 } else { self.reduced };
@@ -362,7 +413,7 @@ impl Program {
         // reads as arrays; `reads_first` is what it says.
         let mut memory = unsafe { Memory::new(cells, sizes, self.reads_first, buffers) };
         if !self.splats.is_empty() {
-            self.fill(&mut memory, register);
+            self.fill(&mut memory);
         }
         memory
     }

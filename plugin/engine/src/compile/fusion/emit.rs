@@ -4,17 +4,16 @@ use std::collections::{HashMap, HashSet};
 
 use oxcall::Error;
 use oxcall_hlo::{ElementType, Op, OpKind, ValueId};
-use oxcall_kernels::kernel::Kernel;
 use oxcall_kernels::tile::tensor;
 use oxcall_kernels::tile::{Access, Builder, MOST_ELEMENTS, Reduced, Reduction, Slabs, Value};
 use smallvec::SmallVec;
 
-use super::Fusion;
 use super::graph::Graph;
 use super::groups::Groups;
 use super::rows::row_reduction;
 use super::slabs;
 use super::views::{self, View};
+use super::{FusedKernel, Fusion};
 use crate::runtime::Codegen;
 
 /// The data that all fusions of a region share.
@@ -87,14 +86,16 @@ pub(super) fn fusion(
     names.dedup();
     let names = names.join(",");
     let inputs = emitter.inputs;
-    let kernel: Box<dyn Kernel> = match slabs {
+    let kernel = match slabs {
         Some(slabs) => {
             let name = |is_compiled| format!("{}[{names}]", if is_compiled { "compiled" } else { "fused" });
-            Box::new(Reduction::new(emitter.builder, slabs, &reduced, name)?)
+            FusedKernel::Other(Box::new(Reduction::new(emitter.builder, slabs, &reduced, name)?))
         }
         None => {
-            let kernel = emitter.builder.build(format!("fused[{names}]"));
-            Box::new(if kernel.is_compiled() { kernel.named(format!("compiled[{names}]")) } else { kernel })
+            let program = emitter.builder.build(format!("fused[{names}]"));
+            let is_compiled = program.is_compiled();
+            let program = if is_compiled { program.named(format!("compiled[{names}]")) } else { program };
+            FusedKernel::Program(Box::new(program))
         }
     };
     Ok(Fusion { ops, inputs, outputs, kernel })

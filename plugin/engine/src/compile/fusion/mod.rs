@@ -21,9 +21,12 @@ mod slabs;
 mod tests;
 mod views;
 
+use std::ops::Deref;
+
 use oxcall::Error;
 use oxcall_hlo::{Func, Region, TensorType, ValueId};
 use oxcall_kernels::kernel::Kernel;
+use oxcall_kernels::tile::Program;
 
 use self::graph::Graph;
 use self::groups::{GroupId, Groups};
@@ -42,7 +45,36 @@ pub(crate) struct Fusion {
     /// The results of the kernel.
     pub outputs: Vec<ValueId>,
     /// The kernel.
-    pub kernel: Box<dyn Kernel>,
+    pub kernel: FusedKernel,
+}
+
+/// The kernel of a fusion.
+pub(crate) enum FusedKernel {
+    /// A tile program: without reductions, or of rows.
+    Program(Box<Program>),
+    /// Another.
+    Other(Box<dyn Kernel>),
+}
+
+impl Deref for FusedKernel {
+    type Target = dyn Kernel;
+
+    fn deref(&self) -> &(dyn Kernel + 'static) {
+        match self {
+            FusedKernel::Program(program) => &**program,
+            FusedKernel::Other(kernel) => &**kernel,
+        }
+    }
+}
+
+impl FusedKernel {
+    /// The kernel, whichever it is.
+    pub(crate) fn boxed(self) -> Box<dyn Kernel> {
+        match self {
+            FusedKernel::Program(program) => program,
+            FusedKernel::Other(kernel) => kernel,
+        }
+    }
 }
 
 /// Fusions of the element-wise ops of a region. Contracted to one op each, they leave the region free of cycles. Their

@@ -5,9 +5,9 @@ use oxcall_hlo::OpKind;
 use oxcall_kernels::kernels::fill::WORTH_FILLING;
 use oxcall_kernels::kernels::indexing::scatter_of_one;
 
-use super::Fusion;
 use super::graph::Graph;
 use super::groups::Groups;
+use super::{FusedKernel, Fusion};
 
 /// The scatters of the region that are fused with what makes their updates.
 ///
@@ -38,6 +38,7 @@ pub(super) fn fuse(graph: &Graph<'_>, groups: &Groups<'_>) -> Result<Vec<Fusion>
             _ => continue,
         };
         if let Some(kernel) = scatter_of_one(op, graph.func, element)? {
+            let kernel = FusedKernel::Other(kernel);
             found.push(Fusion { ops: vec![source, index], inputs, outputs: op.results.clone(), kernel });
         }
     }

@@ -22,7 +22,11 @@ impl<'m> Lowering<'m> {
             self.compute(block, (Box::new(kernel), 0.0), inputs, outputs);
             return Ok(());
         }
-        if is_loop { self.repeat(op, block) } else { self.switch(op, block) }
+        match is_loop {
+            true if self.interchange(op, block)? => Ok(()),
+            true => self.repeat(op, block),
+            false => self.switch(op, block),
+        }
     }
 
     /// Whether machine code can compute all ops on scalars in the regions of `op`.

@@ -3,7 +3,7 @@
 //!
 //! * `order`: the order of ops; `view`: ops that need no kernel; `flops`: the arithmetic
 //!   operations of kernels.
-//! * `control_flow`, `custom_call` (`layout`: layouts of their buffers, `packing`: elements that share bytes),
+//! * `control_flow` (`interchange`: loops that run piece by piece), `custom_call` (`layout`: layouts of their buffers, `packing`: elements that share bytes),
 //!   `collective`, `manual` (manual computations as programs of their own), `constants`.
 
 mod collective;
@@ -11,6 +11,7 @@ mod constants;
 mod control_flow;
 mod custom_call;
 mod flops;
+mod interchange;
 mod layout;
 mod manual;
 mod order;
@@ -194,7 +195,7 @@ impl<'m> Lowering<'m> {
                     let inputs = self.flat(&fusion.inputs);
                     let outputs = fusion.outputs.iter().flat_map(|&output| self.define(output)).collect();
                     let flops = fusion.ops.iter().map(|&index| flops(&region.ops[index], self.func)).sum();
-                    self.compute(&mut block, (fusion.kernel, flops), inputs, outputs);
+                    self.compute(&mut block, (fusion.kernel.boxed(), flops), inputs, outputs);
                 }
             }
         }

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use super::row_major;
 use super::strided::StridedCopy;
 use crate::by_width;
+use crate::element::Scalar;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::nest::{self, Loop, Nest, Walk};
 use crate::machine::{self, Block, Slot};
@@ -34,11 +35,8 @@ impl Start {
     /// The place of the slice's first element, moved so that the whole slice is in bounds.
     fn place(&self, inputs: Inputs<'_>) -> isize {
         let indices = self.dims.iter().enumerate().map(|(dim, &(last, stride))| {
-            let bytes = inputs.get::<u8>(self.operand + dim);
-            let negative = self.element.is_signed() && bytes.last().is_some_and(|&byte| byte >= 128);
-            let mut wide = [if negative { 0xFF } else { 0 }; 16];
-            wide[..bytes.len()].copy_from_slice(bytes);
-            i128::from_le_bytes(wide).clamp(0, last.max(0).into()) as isize * stride
+            let index = Scalar::from_bytes(inputs.get::<u8>(self.operand + dim)).integer(self.element);
+            index.clamp(0, last.max(0).into()) as isize * stride
         });
         indices.sum()
     }
