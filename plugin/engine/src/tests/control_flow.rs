@@ -208,22 +208,30 @@ fn loops_of_scalars() {
 
 #[test]
 fn donated_arguments_are_carried_without_a_copy() {
-    let mut module = func(|f| {
-        let x = f.param(f32s([4096]));
-        repeat(f, 3, &[x], |f, _, v| {
-            let one = f.splat(f32s([4096]), 1f32.to_le_bytes());
-            Ok(vec![binary(f, BinaryOp::Add, v[0], one)?])
-        })
-    });
-    donate(&mut module, 0, 0);
-    let engine = engine();
-    let program = compile(&engine, module);
-    let argument = donated(&engine, &[1f32; 4096]);
-    let place = argument.buffer().as_ptr();
-    let steps = program.steps();
-    // The counter's start is all that is copied.
-    assert!(steps.contains("jump") && steps.matches("copy").count() == 1, "{steps}");
-    let results = program.run(vec![argument]).unwrap();
-    assert_eq!(results[0].as_ptr(), place);
-    assert_eq!(values::<f32>(&results[0]), [4f32; 4096]);
+    // Step by step, since the other array has another size; and piece by piece.
+    for other in [Some(4000), None] {
+        let mut module = func(|f| {
+            let x = f.param(f32s([4096]));
+            let other = other.map(|other| f.splat(f32s([other]), 2f32.to_le_bytes()));
+            let inits: Vec<ValueId> = [x].into_iter().chain(other).collect();
+            repeat(f, 3, &inits, |f, _, v| {
+                let one = f.splat(f32s([4096]), 1f32.to_le_bytes());
+                let next = binary(f, BinaryOp::Add, v[0], one)?;
+                let others = v[1..].iter().map(|&other| binary(f, BinaryOp::Add, other, other));
+                [Ok(next)].into_iter().chain(others.collect::<Vec<_>>()).collect()
+            })
+        });
+        donate(&mut module, 0, 0);
+        let engine = engine();
+        let program = compile(&engine, module);
+        let argument = donated(&engine, &[1f32; 4096]);
+        let place = argument.buffer().as_ptr();
+        let steps = program.steps();
+        // The counter's start is all that is copied.
+        assert_eq!(steps.contains("jump"), other.is_some(), "{steps}");
+        assert_eq!(steps.matches("copy").count(), usize::from(other.is_some()), "{steps}");
+        let results = program.run(vec![argument]).unwrap();
+        assert_eq!(results[0].as_ptr(), place);
+        assert_eq!(values::<f32>(&results[0]), [4f32; 4096]);
+    }
 }

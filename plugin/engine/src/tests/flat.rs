@@ -184,6 +184,47 @@ fn scatters_drop_vectors_with_a_component_out_of_bounds() {
     }
 }
 
+/// `searchsorted`: single elements with a dimension of their own, by unsigned indices.
+#[test]
+fn gathers_of_single_elements_take_indices_of_any_type() {
+    let array: Vec<f32> = (0..50).map(|i| i as f32 + 0.5).collect();
+    let types = [ElementType::S32, ElementType::U32, ElementType::S64, ElementType::U64];
+    for (element, vector, has_dimension) in types.into_iter().flat_map(|ty| {
+        [(0, false), (0, true), (2, false), (2, true)].map(|(vector, has_dimension)| (ty, vector, has_dimension))
+    }) {
+        let numbers = GatherDims {
+            offset_dims: if has_dimension { vec![1] } else { Vec::new() },
+            collapsed_slice_dims: if has_dimension { Vec::new() } else { vec![0] },
+            operand_batching_dims: Vec::new(),
+            start_indices_batching_dims: Vec::new(),
+            start_index_map: vec![0],
+            index_vector_dim: vector,
+        };
+        let shape = if vector == 0 { [1, 20, 10] } else { [20, 10, 1] };
+        let module = func(|f| {
+            let operand = f.param(f32s([50]));
+            let indices = f.param(TensorType::new(element, shape));
+            let kind = OpKind::Gather { dims: numbers, slice_sizes: vec![1], indices_are_sorted: false };
+            let taken = f.op(kind, [operand, indices])?;
+            Ok(vec![binary(f, BinaryOp::Add, taken, taken)?])
+        });
+        let engine = engine();
+        let program = compile(&engine, module);
+        let plan = program.plan().to_string();
+        assert!(plan.contains("gather,"), "{element}, {vector}, {has_dimension}: {plan}");
+        // The unsigned ones of those below zero are the largest there are.
+        let indices: Vec<i64> = (0..200).map(|i| i * 7 % 90 - 20).collect();
+        let bytes: Vec<u8> = match element.byte_width() {
+            4 => indices.iter().flat_map(|&index| (index as i32).to_le_bytes()).collect(),
+            _ => indices.iter().flat_map(|index| index.to_le_bytes()).collect(),
+        };
+        let place = |index: i64| if index < 0 && !element.is_signed() { 49 } else { index.clamp(0, 49) };
+        let expected: Vec<f32> = indices.iter().map(|&index| 2.0 * array[place(index) as usize]).collect();
+        let out = program.run(vec![shared(&engine, &array), shared(&engine, &bytes)]).unwrap().remove(0);
+        assert_eq!(values::<f32>(&out), expected, "{element}, {vector}, {has_dimension}");
+    }
+}
+
 /// `take_along_axis`: an element of each row, by an index of its own.
 #[test]
 fn gathers_from_batches_take_an_element_of_each() {

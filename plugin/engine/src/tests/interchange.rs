@@ -423,6 +423,17 @@ fn only_loops_whose_elements_do_not_meet_run_in_pieces() {
     assert!(with(&read("%f")));
     // Rows that were written before, or that the same iteration writes.
     assert!(!with(&read("%r")) && !with(&read("%m")));
+    // Rows of an array that the iteration computes, and of which it reads more.
+    assert!(!with(
+        "%t = stablehlo.convert %i : (tensor<i32>) -> tensor<f32>
+         %b = stablehlo.broadcast_in_dim %t, dims = [] : (tensor<f32>) -> ROWS
+         %g = stablehlo.multiply %f, %b : ROWS
+         %o = stablehlo.reshape %g : (ROWS) -> tensor<12000xf32>
+         %q = stablehlo.slice %o [0:3000] : (tensor<12000xf32>) -> ARRAY
+         %s = stablehlo.dynamic_slice %g, %i, %zero, sizes = [1, 3000] : (ROWS, tensor<i32>, tensor<i32>) -> ROW
+         %flat = stablehlo.reshape %s : (ROW) -> ARRAY
+         %n = stablehlo.add %q, %flat : ARRAY"
+    ));
     // Other elements than the own one.
     assert!(!with("%n = stablehlo.reverse %a, dims = [0] : ARRAY"));
     assert!(!with(
@@ -446,4 +457,46 @@ fn only_loops_whose_elements_do_not_meet_run_in_pieces() {
          tensor<i32>) -> ROWS
          %n = stablehlo.add %a, %a : ARRAY"
     ));
+}
+
+#[test]
+fn conditions_of_other_elements_do_not_end_pieces() {
+    let text = |of_body: &str| {
+        let compare = |shape: &str, dim: usize| {
+            format!(
+                "%v = stablehlo.reshape %limits : (tensor<40xf32>) -> tensor<{shape}xf32>
+                 %b = stablehlo.broadcast_in_dim %v, dims = [0, 1] : (tensor<{shape}xf32>) -> tensor<40x40xf32>
+                 %p = stablehlo.compare LT, %x, %b, FLOAT : (tensor<40x40xf32>, tensor<40x40xf32>) -> tensor<40x40xi1>
+                 %d{dim} = stablehlo.constant dense<1.0> : tensor<40x40xf32>"
+            )
+        };
+        format!(
+            "func.func @main(%init: tensor<40x40xf32>, %limits: tensor<40xf32>) -> tensor<40x40xf32> {{
+             %loop = stablehlo.while(%x = %init) : tensor<40x40xf32>
+             cond {{
+             %false = stablehlo.constant dense<false> : tensor<i1>
+             {}
+             %any = stablehlo.reduce(%p init: %false) applies stablehlo.or across dimensions = [0, 1] : \
+             (tensor<40x40xi1>, tensor<i1>) -> tensor<i1>
+             stablehlo.return %any : tensor<i1>
+             }} do {{
+             {}
+             %y = stablehlo.add %x, %d1 : tensor<40x40xf32>
+             %n = stablehlo.select %p, %y, %x : tensor<40x40xi1>, tensor<40x40xf32>
+             stablehlo.return %n : tensor<40x40xf32>
+             }}
+             return %loop : tensor<40x40xf32>
+             }}",
+            compare("40x1", 0),
+            compare(of_body, 1)
+        )
+    };
+    let bytes = |number: fn(usize) -> f32, count: usize| (0..count).flat_map(|i| number(i).to_le_bytes()).collect();
+    // With limits that are the same in both, each element reaches its own; otherwise, no iteration changes any.
+    let arguments: [Vec<u8>; 2] = [bytes(|_| 0.0, 1600), bytes(|i| i as f32, 40)];
+    let (results, is_tiled) = results_of(&text("40x1"), &arguments, false, false);
+    assert!(is_tiled);
+    assert_eq!(results[0], bytes(|i| (i / 40) as f32, 1600));
+    let arguments = [bytes(|_| 0.0, 1600), bytes(|_| -1.0, 40)];
+    assert!(!results_of(&text("1x40"), &arguments, false, false).1);
 }

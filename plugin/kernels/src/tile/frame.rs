@@ -226,8 +226,9 @@ impl<'a> Frame<'a> {
             let targets: SmallVec<[Place; 4]> = computed.map(|id| self.place(Source::Computed(id), parity)).collect();
             let buffers = |places: &[Place]| places.iter().map(|place| place.buffer).collect::<SmallVec<[_; 8]>>();
             let (inputs, outputs) = (buffers(&places), buffers(&targets));
-            // SAFETY: they are operands, scalars and pieces, all initialised and alive as long as this value. Nothing
-            // writes them while a program runs but that program, and it writes pieces that it does not read.
+            // SAFETY: they are operands, scalars and pieces, all initialised and alive as long as this value; programs
+            // need no more alignment than that of elements. Nothing writes them while a program runs but that program,
+            // and it writes pieces that it does not read.
             let outputs = unsafe { Outputs::new(&outputs) };
             // SAFETY: as above.
             let mut memory = work.program.memory(Buffers::new(unsafe { Inputs::new(&inputs, 0) }, &outputs));
@@ -299,6 +300,6 @@ impl<'a> Frame<'a> {
         assert!(self.piece.start - first + self.piece.len() <= buffer.len, "the piece is in the array");
         let data = buffer.data.wrapping_add(self.piece.start - first);
         // SAFETY: so many bytes are there, initialised, and nothing writes them meanwhile.
-        unsafe { std::slice::from_raw_parts(data, self.piece.len()) }.iter().any(|&boolean| boolean != 0)
+        unsafe { std::slice::from_raw_parts(data, self.piece.len()) }.contains(&1)
     }
 }

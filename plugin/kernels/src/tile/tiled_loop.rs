@@ -223,8 +223,7 @@ impl TiledLoop {
         let is_read = |source: &Source| matches!(source, Source::Operand(_) | Source::Row { .. });
         let read: usize = operands.filter(|(source, _)| is_read(source)).map(|(_, width)| width).sum();
         let bytes = carried + read + own.iter().sum::<usize>();
-        let pb = std::env::var("OX_PB").ok().and_then(|x| x.parse().ok()).unwrap_or(PIECE_BYTES);
-        let piece = (pb / bytes.max(1)).clamp(FEWEST, MOST) / UNIT * UNIT;
+        let piece = (PIECE_BYTES / bytes.max(1)).clamp(FEWEST, MOST) / UNIT * UNIT;
         let costs = || parts.all_work().map(|work| work.program.cost());
         let flops = costs().map(|cost| cost.flops).sum::<f64>() * parts.iterations;
         let bytes = costs().map(|cost| cost.bytes).sum();

@@ -23,7 +23,7 @@ impl<'m> Lowering<'m> {
             return Ok(());
         }
         match is_loop {
-            true if self.interchange(op, block)? => Ok(()),
+            true if self.interchange(op, block).is_some() => Ok(()),
             true => self.repeat(op, block),
             false => self.switch(op, block),
         }

@@ -8,7 +8,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use oxcall::Error;
 use oxcall_hlo::{BinaryOp, Func, Op, OpKind, Region, TensorType, ValueId};
 use oxcall_kernels::math;
 use oxcall_kernels::scalar::{self, Body};
@@ -23,21 +22,18 @@ use crate::compile::fusion::{self, FusedKernel};
 use crate::compile::graph::Block;
 use crate::runtime::Codegen;
 
-/// The most operands of a kernel: the bits that say which are in place.
-const MOST_OPERANDS: usize = 64;
+/// The most operands and results of a kernel: the bits that say which are in place, and which were taken.
+const MOST: usize = 64;
 
 impl<'m> Lowering<'m> {
-    /// Lowers a loop to a kernel that runs it piece by piece, if it qualifies; returns whether it does.
-    ///
-    /// # Errors
-    /// INTERNAL if the program is not verified.
-    pub(super) fn interchange(&mut self, op: &'m Op, block: &mut Block) -> Result<bool, Error> {
-        let Some(shape) = Shape::of(self.func, op) else { return Ok(false) };
-        let Some(mut found) = Interchange::new(self.func, op, &shape) else { return Ok(false) };
-        let Some(parts) = found.parts(&shape, self.runtime.codegen())? else { return Ok(false) };
+    /// Lowers a loop to a kernel that runs it piece by piece; `None`, and nothing is changed, if it does not qualify.
+    pub(super) fn interchange(&mut self, op: &'m Op, block: &mut Block) -> Option<()> {
+        let shape = Shape::of(self.func, op)?;
+        let mut found = Interchange::new(self.func, op, &shape)?;
+        let parts = found.parts(&shape, self.runtime.codegen())?;
         let Interchange { operands, constants, .. } = found;
-        if operands.len() > MOST_OPERANDS {
-            return Ok(false);
+        if operands.len() > MOST {
+            return None;
         }
         for constant in constants {
             let OpKind::Constant(literal) = &constant.kind else { continue };
@@ -53,7 +49,7 @@ impl<'m> Lowering<'m> {
             }
         }
         self.compute(block, (Box::new(TiledLoop::new(parts)), 0.0), inputs, outputs);
-        Ok(true)
+        Some(())
     }
 }
 
@@ -90,9 +86,12 @@ fn is_scalar(func: &Func, value: ValueId) -> bool {
     count(func, value) == Some(1)
 }
 
-/// Whether all operands and results of an op are scalars.
+/// Whether all operands and results of an op are scalars, and it is not a loop: each piece would run it.
 fn is_scalar_op(func: &Func, op: &Op) -> bool {
+    let is_straight = |region: &Region| region.ops.iter().all(|op| is_scalar_op(func, op));
     op.operands.iter().chain(&op.results).all(|&value| is_scalar(func, value))
+        && op.kind != OpKind::While
+        && op.regions.iter().all(is_straight)
 }
 
 /// The dimension along which a slice of `sizes` is one row of an array of `dims`, and the number of rows.
@@ -132,7 +131,9 @@ impl Shape {
             });
         }
         let &count = counts.first()?;
-        (count > MOST_ELEMENTS && counts.iter().all(|&each| each == count)).then_some(Shape { count, carries })
+        let changing = carries.iter().filter(|carry| **carry != Carry::Invariant).count();
+        (count > MOST_ELEMENTS && changing <= MOST && counts.iter().all(|&each| each == count))
+            .then_some(Shape { count, carries })
     }
 }
 
@@ -152,6 +153,8 @@ struct Interchange<'m> {
     body: &'m Region,
     /// The values that the loop defines.
     inside: HashSet<ValueId>,
+    /// The value that has the same elements as each reshape, and as each parameter that no iteration changes.
+    same: HashMap<ValueId, ValueId>,
     /// The operands of the kernel.
     operands: Vec<ValueId>,
     /// The place of each value that is known by now.
@@ -178,11 +181,8 @@ impl<'m> Interchange<'m> {
             op,
             cond,
             body,
-            inside: [cond, body]
-                .into_iter()
-                .flat_map(|region| defined(&region.ops).chain(&region.params))
-                .copied()
-                .collect(),
+            inside: HashSet::new(),
+            same: HashMap::new(),
             operands: Vec::new(),
             sources: HashMap::new(),
             invariant: Vec::new(),
@@ -192,14 +192,23 @@ impl<'m> Interchange<'m> {
             constants: Vec::new(),
             results: 0,
         };
+        for region in [cond, body] {
+            found.inside.extend(defined(&region.ops).chain(&region.params));
+            let reshapes = region.ops.iter().filter(|op| op.kind == OpKind::Reshape);
+            found.same.extend(reshapes.map(|op| (op.results[0], op.operands[0])));
+        }
         let (mut scalars, mut arrays) = (0.., 0..);
         for (index, carry) in shape.carries.iter().enumerate() {
+            let params = [cond.params[index], body.params[index]];
             let source = match carry {
                 Carry::Scalar => scalars.next().map(Source::Scalar),
                 Carry::Array => arrays.next().map(Source::Carried),
-                Carry::Invariant | Carry::Rows(_) => None,
+                Carry::Rows(_) => None,
+                Carry::Invariant => {
+                    found.same.extend(params.map(|param| (param, op.operands[index])));
+                    None
+                }
             };
-            let params = [cond.params[index], body.params[index]];
             found.sources.extend(source.into_iter().flat_map(|source| params.map(|param| (param, source))));
         }
         found.divide(shape)?;
@@ -244,19 +253,12 @@ impl<'m> Interchange<'m> {
         Some(())
     }
 
-    /// The value that a value is a reshape of, and that the loop does not only pass on.
+    /// The value of which `value` has the elements: one that is computed, carried or outside of the loop.
     fn root(&self, mut value: ValueId) -> ValueId {
-        loop {
-            let mut ops = self.array_ops.iter().chain(&self.cond.ops);
-            let reshape = ops.find(|op| op.kind == OpKind::Reshape && op.results[0] == value);
-            let is_param = |params: &[ValueId]| params.iter().position(|&param| param == value);
-            let param = is_param(&self.cond.params).or_else(|| is_param(&self.body.params));
-            value = match (reshape, param) {
-                (Some(reshape), _) => reshape.operands[0],
-                (None, Some(param)) if !self.sources.contains_key(&value) => self.op.operands[param],
-                _ => return value,
-            };
+        while let Some(&same) = self.same.get(&value) {
+            value = same;
         }
+        value
     }
 
     /// Numbers the scalars: `carried` ones, then those that no iteration changes, then those that iterations compute.
@@ -335,13 +337,10 @@ impl<'m> Interchange<'m> {
     }
 
     /// The parts of the loop; `None` if it does not qualify.
-    ///
-    /// # Errors
-    /// INTERNAL if the program is not verified.
-    fn parts(&mut self, shape: &Shape, codegen: Codegen) -> Result<Option<LoopParts>, Error> {
-        let Some(condition) = self.condition(shape, codegen)? else { return Ok(None) };
+    fn parts(&mut self, shape: &Shape, codegen: Codegen) -> Option<LoopParts> {
+        let condition = self.condition(shape, codegen)?;
         let args = self.scalar_args(self.body);
-        let Some(scalar_work) = self.scalar_work(&args, &self.scalar_ops, &self.computed) else { return Ok(None) };
+        let scalar_work = self.scalar_work(&args, &self.scalar_ops, &self.computed)?;
         let arrays = (self.body.results.iter().zip(&shape.carries)).filter_map(|(&next, carry)| match *carry {
             Carry::Array => Some(next),
             Carry::Rows(op) => Some(self.body.ops[op].operands[1]),
@@ -349,8 +348,9 @@ impl<'m> Interchange<'m> {
         });
         let results = arrays.collect();
         let region = Region { params: Vec::new(), ops: self.array_ops.clone(), results };
-        let Some(work) = self.programs(&region, shape.count, codegen)? else { return Ok(None) };
-        Ok(self.carried(shape).map(|(scalars, arrays, written)| LoopParts {
+        let work = self.programs(&region, shape.count, codegen)?;
+        let (scalars, arrays, written) = self.carried(shape)?;
+        Some(LoopParts {
             count: shape.count,
             scalars,
             invariant: self.invariant.clone(),
@@ -360,7 +360,7 @@ impl<'m> Interchange<'m> {
             written,
             work,
             iterations: ASSUMED_ITERATIONS,
-        }))
+        })
     }
 
     /// What the loop carries, with results in the order in which the kernel gives them.
@@ -428,26 +428,25 @@ impl<'m> Interchange<'m> {
     }
 
     /// The programs of the ops of a region; `None` if they are not all element-wise. Their results become known.
-    fn programs(&mut self, region: &Region, count: usize, codegen: Codegen) -> Result<Option<Vec<Work>>, Error> {
-        let fusions = fusion::fuse(self.func, region, codegen, false)?;
-        let items = order(region, &fusions, self.func.values.len())?;
+    fn programs(&mut self, region: &Region, count: usize, codegen: Codegen) -> Option<Vec<Work>> {
+        let fusions = fusion::fuse(self.func, region, codegen, false).ok()?;
+        let items = order(region, &fusions, self.func.values.len()).ok()?;
         let mut fusions: Vec<_> = fusions.into_iter().map(Some).collect();
         let mut all = Vec::new();
         for item in items {
             let index = match item {
                 Item::Fusion(index) => index,
                 Item::Op(index) if self.is_known(&region.ops[index]) => continue,
-                Item::Op(_) => return Ok(None),
+                Item::Op(_) => return None,
             };
             let fusion = fusions[index].take().expect("each fusion is computed once");
-            let FusedKernel::Program(program) = fusion.kernel else { return Ok(None) };
-            let sources = fusion.inputs.iter().map(|&input| self.source(input)).collect::<Option<Vec<_>>>();
-            let Some(sources) = sources else { return Ok(None) };
+            let FusedKernel::Program(program) = fusion.kernel else { return None };
+            let sources = fusion.inputs.iter().map(|&input| self.source(input)).collect::<Option<Vec<_>>>()?;
             let is_apart = |source: &Source| matches!(source, Source::Operand(_) | Source::Scalar(_));
             let reads_elsewhere =
                 sources.iter().enumerate().any(|(input, source)| !is_apart(source) && !program.reads_in_place(input));
             if reads_elsewhere || !program.is_element_wise(count) {
-                return Ok(None);
+                return None;
             }
             for &output in &fusion.outputs {
                 self.sources.insert(output, Source::Computed(self.results));
@@ -455,7 +454,7 @@ impl<'m> Interchange<'m> {
             }
             all.push(Work { program: *program, sources });
         }
-        Ok(Some(all))
+        Some(all)
     }
 
     /// Whether an op needs no program: its result is an operand by another name, or a constant.
@@ -481,22 +480,18 @@ impl<'m> Interchange<'m> {
     }
 
     /// The condition; `None` if it does not qualify.
-    ///
-    /// # Errors
-    /// INTERNAL if the program is not verified.
-    fn condition(&mut self, shape: &Shape, codegen: Codegen) -> Result<Option<Condition>, Error> {
+    fn condition(&mut self, shape: &Shape, codegen: Codegen) -> Option<Condition> {
         let cond = self.cond;
         if cond.ops.iter().all(|op| is_scalar_op(self.func, op)) {
             let args = self.scalar_args(cond);
-            return Ok(self.scalar_work(&args, &cond.ops, &cond.results).map(Condition::Scalar));
+            return self.scalar_work(&args, &cond.ops, &cond.results).map(Condition::Scalar);
         }
-        let Some(goes_on) = self.any(shape) else { return Ok(None) };
-        let is_other = |op: &&Op| !op.results.contains(&cond.results[0]);
-        let ops = cond.ops.iter().filter(is_other).cloned().collect();
+        let goes_on = self.any(shape)?;
+        let ops = cond.ops.iter().filter(|op| !op.results.contains(&cond.results[0])).cloned().collect();
         let region = Region { params: Vec::new(), ops, results: vec![goes_on] };
-        let Some(work) = self.programs(&region, shape.count, codegen)? else { return Ok(None) };
-        let last = Source::Computed(self.results.wrapping_sub(1));
-        Ok((self.source(goes_on) == Some(last)).then_some(Condition::Any(work)))
+        let work = self.programs(&region, shape.count, codegen)?;
+        let last = Source::Computed(self.results.checked_sub(1)?);
+        (self.source(goes_on) == Some(last)).then_some(Condition::Any(work))
     }
 
     /// The booleans of which any has to be true for another iteration, if an iteration keeps each element for which
@@ -538,11 +533,15 @@ impl<'m> Interchange<'m> {
         let by_cond = self.cond.ops.iter().find(|op| op.results[..] == [cond]);
         let by_body = self.body.ops.iter().find(|op| op.results[..] == [body]);
         let (Some(by_cond), Some(by_body)) = (by_cond, by_body) else { return false };
+        let ty = |value: ValueId| self.func.ty(value);
         let is_same = by_cond.kind == by_body.kind
             && by_cond.regions.is_empty()
             && by_cond.operands.len() == by_body.operands.len()
-            && self.func.ty(cond) == self.func.ty(body)
-            && by_cond.operands.iter().zip(&by_body.operands).all(|(&cond, &body)| self.is_same(cond, body, known));
+            && ty(cond) == ty(body)
+            && by_cond.operands.iter().zip(&by_body.operands).all(|(&cond, &body)| {
+                // Reshapes of one value are the same elements, but not the same operand.
+                ty(cond) == ty(body) && self.is_same(cond, body, known)
+            });
         if is_same {
             known.insert(pair);
         }

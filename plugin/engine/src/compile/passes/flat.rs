@@ -2,7 +2,8 @@
 //!
 //! `gather(x, concatenate(i, j))`, of elements or rows of a matrix, becomes `gather(reshape(x), columns * i + j)`: the
 //! index is element-wise work, which fuses with that on `i` and `j`, and index vectors are not written. So does a
-//! gather of an element of each row, as `take_along_axis` makes it: the number of the row is an index too.
+//! gather of an element of each row, as `take_along_axis` makes it: the number of the row is an index too. And gathers
+//! of single elements get the form that fusions take.
 
 use oxcall::Error;
 use oxcall_hlo::{
@@ -23,7 +24,8 @@ pub(super) fn indices(module: &mut Module) -> Result<bool, Error> {
     rewrite(module, |rewriter, op| {
         let flat = match op.kind {
             OpKind::Gather { .. } => {
-                gather(rewriter, &op).or_else(|| along_batches(rewriter, &op)).map(|value| vec![value]) // Bounded: one.
+                let flat = gather(rewriter, &op).or_else(|| along_batches(rewriter, &op));
+                flat.or_else(|| by_other_index(rewriter, &op)).map(|value| vec![value]) // Bounded: one.
             }
             OpKind::Scatter { .. } => scatter(rewriter, &op),
             _ => None,
@@ -211,6 +213,35 @@ fn along_batches(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<ValueId> {
     let kind = OpKind::Gather { dims, slice_sizes: vec![1], indices_are_sorted: false };
     let result = rewriter.tensor(op.results[0]).clone();
     Some(rewriter.emit(kind, &[merged, index?], result))
+}
+
+/// The result of a gather of single words of an array of one dimension by indices of another type than fusions take, or
+/// with a dimension for the word, as `searchsorted` makes it.
+fn by_other_index(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<ValueId> {
+    let OpKind::Gather { dims, slice_sizes, indices_are_sorted } = &op.kind else { return None };
+    let [array, indices] = [0, 1].map(|index| rewriter.tensor(op.operands[index]).clone());
+    let is_known = matches!(indices.element, ElementType::S32 | ElementType::U32 | ElementType::S64 | ElementType::U64);
+    let is_single = slice_sizes[..] == [1] && dims.start_index_map == [0];
+    let is_there = dims.collapsed_slice_dims == [0] && indices.element == ElementType::S32;
+    let mut ty = indices;
+    if dims.index_vector_dim < ty.rank() {
+        ty.dims.remove(dims.index_vector_dim);
+    }
+    let is_large = ty.checked_count()? >= FEWEST_PICKED;
+    if is_there || !(is_known && is_single && is_large && can_be_picked(&array)) {
+        return None;
+    }
+    let mut index = rewriter.emit(OpKind::Reshape, &[op.operands[1]], ty.clone());
+    if ty.element != ElementType::S32 {
+        let bounds = [0, array.dims[0] - 1].map(|bound| constant(rewriter, &ty, bound));
+        index = rewriter.emit(OpKind::Clamp, &[bounds[0], index, bounds[1]], ty.clone());
+        index = rewriter.emit(OpKind::Convert, &[index], ty.with_element(ElementType::S32));
+    }
+    let dims = GatherDims::of_elements(ty.rank());
+    let kind = OpKind::Gather { dims, slice_sizes: vec![1], indices_are_sorted: *indices_are_sorted }; // Bounded: one.
+    let word = rewriter.emit(kind, &[op.operands[0], index], ty.with_element(array.element));
+    let result = rewriter.tensor(op.results[0]).clone();
+    Some(rewriter.emit(OpKind::Reshape, &[word], result))
 }
 
 /// The results of a scatter to single elements along the dimensions that several components index.
