@@ -152,12 +152,24 @@ impl Writer {
         let limit = self.random.below(8) as i32;
         let mut params: Vec<Type> = carried.iter().map(|&element| Type(element, self.count)).collect();
         params.extend([Type(fixed, self.count), Type(read, ROWS * self.count), Type(written, ROWS * self.count)]);
+        params.push(Type("f32", 9));
         self.arrays = carried.iter().enumerate().map(|(i, &element)| (format!("%c{i}"), element)).collect();
         self.arrays.push(("%fixed".to_owned(), fixed));
         self.scalars = ["%i", "%two"].map(|name| (name.to_owned(), "i32")).to_vec();
         self.scalars.push(("%x".to_owned(), "f32"));
         for _ in 0..self.random.below(4) {
             self.random_op();
+        }
+        for _ in 0..self.random.below(3) {
+            let index = self.row_index();
+            let text = format!(
+                "stablehlo.dynamic_slice %table, {index}, sizes = [1] : (tensor<9xf32>, tensor<i32>) -> tensor<1xf32>"
+            );
+            let slice = self.line(&text);
+            let scalar = self.line(&format!("stablehlo.reshape {slice} : (tensor<1xf32>) -> tensor<f32>"));
+            self.scalars.push((scalar.clone(), "f32"));
+            let index = self.line(&format!("stablehlo.convert {scalar} : (tensor<f32>) -> tensor<i32>"));
+            self.scalars.push((index, "i32"));
         }
         let (rows, row, flat) = (self.rows(read), self.row(read), self.array(read));
         let index = self.row_index();
@@ -200,7 +212,7 @@ impl Writer {
             let scalars = "tensor<i32>, tensor<f32>";
             let all = format!("{types}, {rows}, tensor<f32>{}", extra(&format!(", {other}")));
             format!(
-                "func.func @main({params}, %fixed: {fixed}, %read: {read}, %out: {rows}) -> ({all}) {{
+                "func.func @main({params}, %fixed: {fixed}, %read: {read}, %out: {rows}, %table: tensor<9xf32>) -> ({all}) {{
                  %start = stablehlo.constant dense<0> : tensor<i32>
                  %half = stablehlo.constant dense<0.5> : tensor<f32>
                  {first}

@@ -8,7 +8,7 @@ use oxcall::Error;
 use smallvec::SmallVec;
 
 use super::memory::{self, Buffers, Slot};
-use super::tiled_loop::{Condition, Home, LoopParts, RowIndex, ScalarWork, Source, TiledLoop, Work};
+use super::tiled_loop::{Condition, Home, LoopParts, RowIndex, ScalarWork, Source, TakenScalar, TiledLoop, Work};
 use crate::element::Scalar;
 use crate::interrupt::Era;
 use crate::kernel::{Context, Inputs, Outputs};
@@ -26,8 +26,14 @@ impl Scalars {
         let carried = parts.scalars.iter().map(|scalar| scalar.init);
         let operands = carried.chain(parts.invariant.iter().copied());
         let known = operands.map(|operand| Cell::new(Scalar::from_bytes(inputs.get::<u8>(operand))));
-        let computed = std::iter::repeat_n(Cell::default(), parts.scalar_work.program.results());
-        Scalars(known.chain(computed).collect())
+        let LoopParts { scalar_work, taken, late_work, .. } = parts;
+        let computed = scalar_work.program.results() + taken.len() + late_work.program.results();
+        Scalars(known.chain(std::iter::repeat_n(Cell::default(), computed)).collect())
+    }
+
+    /// The row that is selected.
+    fn row(&self, RowIndex { index, element, rows }: RowIndex) -> usize {
+        self.0[index].get().integer(element).clamp(0, rows as i128 - 1) as usize
     }
 
     /// The values of the carried ones.
@@ -102,9 +108,7 @@ impl Place {
 
     /// A row of an array.
     fn row(array: RawBuffer, row: RowIndex, scalars: &Scalars) -> Place {
-        let RowIndex { index, element, rows } = row;
-        let index = scalars.0[index].get().integer(element).clamp(0, rows as i128 - 1) as usize;
-        Place::nth_row(array, index, rows)
+        Place::nth_row(array, scalars.row(row), row.rows)
     }
 
     fn nth_row(array: RawBuffer, index: usize, rows: usize) -> Place {
@@ -153,7 +157,7 @@ impl<'a> Frame<'a> {
 
     /// Runs all iterations, or those before the end of `era`.
     pub(super) fn run(&self, era: Era) {
-        let LoopParts { arrays, written, condition, scalar_work, work, scalars: carried, invariant, .. } =
+        let LoopParts { arrays, written, condition, scalar_work, taken, late_work, work, scalars: carried, .. } =
             &self.looped.parts;
         self.begin();
         let (conditions, mut decide) = match condition {
@@ -163,7 +167,7 @@ impl<'a> Frame<'a> {
         let booleans: usize = conditions.iter().map(|work| work.program.result_widths().len()).sum();
         let bind = |parity: usize| (self.bind(conditions, 0, parity), self.bind(work, booleans, parity));
         let mut bound = [bind(0), bind(1)];
-        let mut scalar_work = Function::new(scalar_work);
+        let (mut scalar_work, mut late_work) = (Function::new(scalar_work), Function::new(late_work));
         let mut nexts: SmallVec<[Scalar; 8]> = SmallVec::new();
         let mut parity = 0;
         while !era.is_over() {
@@ -178,9 +182,18 @@ impl<'a> Frame<'a> {
             if !goes_on {
                 break;
             }
-            let computed = &self.scalars.0[carried.len() + invariant.len()..];
+            let mut next = self.scalars.0[carried.len() + self.looped.parts.invariant.len()..].iter();
             let values = scalar_work.call(self.scalars);
-            computed.iter().zip(values).for_each(|(scalar, &value)| scalar.set(value));
+            values.iter().zip(&mut next).for_each(|(&value, scalar)| scalar.set(value));
+            for TakenScalar { array, index } in taken {
+                let element = self.scalars.row(*index);
+                let bytes = self.inputs.get::<u8>(*array);
+                let width = bytes.len() / index.rows;
+                let value = Scalar::from_bytes(&bytes[element * width..][..width]);
+                next.next().expect("there is a place for each").set(value);
+            }
+            let values = late_work.call(self.scalars);
+            values.iter().zip(&mut next).for_each(|(&value, scalar)| scalar.set(value));
             self.compute(work);
             for rows in written {
                 let row = Place::row(self.outputs.raw(rows.result), rows.index, self.scalars);

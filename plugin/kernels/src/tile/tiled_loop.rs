@@ -78,6 +78,14 @@ pub enum Condition {
     Any(Vec<Work>),
 }
 
+/// A scalar that an iteration takes from an operand.
+pub struct TakenScalar {
+    /// The operand.
+    pub array: usize,
+    /// Which element it is; a row has one.
+    pub index: RowIndex,
+}
+
 /// A scalar that the loop carries.
 pub struct CarriedScalar {
     /// The operand that it is at first. It is the scalar with the same number as this.
@@ -124,8 +132,12 @@ pub struct LoopParts {
     pub invariant: Vec<usize>,
     /// What decides whether there is another iteration.
     pub condition: Condition,
-    /// The scalars of an iteration, whose numbers come last.
+    /// The scalars of an iteration that this computes, whose numbers come next.
     pub scalar_work: ScalarWork,
+    /// The scalars that it takes from operands, then.
+    pub taken: Vec<TakenScalar>,
+    /// The scalars that this computes of all of them, whose numbers come last.
+    pub late_work: ScalarWork,
     /// The arrays that change.
     pub arrays: Vec<CarriedArray>,
     /// The arrays that get rows.
@@ -337,6 +349,8 @@ mod tests {
                 invariant: vec![4],
                 condition: Condition::Scalar(scalar_op(less, ElementType::Pred)),
                 scalar_work: scalar_op(OpKind::Binary(BinaryOp::Add), ElementType::S32),
+                taken: Vec::new(),
+                late_work: scalar_op(OpKind::Binary(BinaryOp::Multiply), ElementType::S32),
                 arrays: vec![
                     CarriedArray { init: 1, next: Source::Carried(1), result: 1, width: 4 },
                     CarriedArray { init: 2, next: Source::Computed(0), result: 2, width: 4 },

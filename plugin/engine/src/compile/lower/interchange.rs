@@ -6,6 +6,7 @@
 //! only. Or, as `vmap` makes it, the condition is whether any element goes on, and the body keeps the others as they
 //! are.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use oxcall_hlo::{BinaryOp, Func, Op, OpKind, Region, TensorType, ValueId};
@@ -13,7 +14,8 @@ use oxcall_kernels::math;
 use oxcall_kernels::scalar::{self, Body};
 use oxcall_kernels::tile::MOST_ELEMENTS;
 use oxcall_kernels::tile::tiled_loop::{
-    CarriedArray, CarriedScalar, Condition, LoopParts, RowIndex, ScalarWork, Source, TiledLoop, Work, WrittenRows,
+    CarriedArray, CarriedScalar, Condition, LoopParts, RowIndex, ScalarWork, Source, TakenScalar, TiledLoop, Work,
+    WrittenRows,
 };
 
 use super::order::{Item, order};
@@ -79,7 +81,11 @@ fn count(func: &Func, value: ValueId) -> Option<usize> {
 
 /// The results of ops.
 fn defined(ops: &[Op]) -> impl Iterator<Item = &ValueId> {
-    ops.iter().flat_map(|op| &op.results)
+    defined_by(ops.iter())
+}
+
+fn defined_by<'a>(ops: impl Iterator<Item = &'a Op>) -> impl Iterator<Item = &'a ValueId> {
+    ops.flat_map(|op| &op.results)
 }
 
 fn is_scalar(func: &Func, value: ValueId) -> bool {
@@ -161,10 +167,12 @@ struct Interchange<'m> {
     sources: HashMap<ValueId, Source>,
     /// Scalars that no iteration changes, by operand.
     invariant: Vec<usize>,
-    /// Scalars that each iteration computes and that others need.
-    computed: Vec<ValueId>,
-    /// The ops of the body on scalars, and those on arrays, which also have the constants.
-    scalar_ops: Vec<Op>,
+    /// Scalars that each iteration computes and that others need, and those that it takes from arrays in between.
+    computed: [Vec<ValueId>; 2],
+    taken: Vec<&'m Op>,
+    /// The ops of the body on scalars, before and after these are taken, and those on arrays, which also have the
+    /// constants.
+    scalar_ops: [Vec<Op>; 2],
     array_ops: Vec<Op>,
     /// Arrays of constants.
     constants: Vec<&'m Op>,
@@ -186,8 +194,9 @@ impl<'m> Interchange<'m> {
             operands: Vec::new(),
             sources: HashMap::new(),
             invariant: Vec::new(),
-            computed: Vec::new(),
-            scalar_ops: Vec::new(),
+            computed: Default::default(),
+            taken: Vec::new(),
+            scalar_ops: Default::default(),
             array_ops: Vec::new(),
             constants: Vec::new(),
             results: 0,
@@ -224,18 +233,31 @@ impl<'m> Interchange<'m> {
         let is_array = |carry: &Carry| matches!(carry, Carry::Array | Carry::Rows(_));
         let mut changes: HashSet<ValueId> =
             carried.filter(|(_, carry)| is_array(carry)).map(|(&param, _)| param).collect();
+        // Scalars that depend on those that are taken from arrays.
+        let mut late: HashSet<ValueId> = HashSet::new();
         for (index, op) in self.body.ops.iter().enumerate() {
             if is_scalar_op(self.func, op) {
-                self.scalar_ops.push(op.clone());
+                let captures = Region::free_values(&op.regions);
+                let is_late = op.operands.iter().chain(&captures).any(|operand| late.contains(operand));
                 if matches!(op.kind, OpKind::Constant(_)) {
+                    self.scalar_ops[1].push(op.clone());
                     self.array_ops.push(op.clone());
                 }
+                if is_late {
+                    late.extend(&op.results);
+                }
+                self.scalar_ops[usize::from(is_late)].push(op.clone());
                 continue;
             }
             let changing = |operands: &[ValueId]| operands.iter().any(|operand| changes.contains(operand));
             match &op.kind {
                 OpKind::Constant(_) | OpKind::Iota { .. } | OpKind::Reshape => {}
                 OpKind::DynamicUpdateSlice if shape.carries.contains(&Carry::Rows(index)) => continue,
+                OpKind::DynamicSlice { .. } if is_scalar(self.func, op.results[0]) => {
+                    late.extend(&op.results);
+                    self.taken.push(op);
+                    continue;
+                }
                 OpKind::BroadcastInDim { .. }
                 | OpKind::Slice { .. }
                 | OpKind::Pad { .. }
@@ -281,20 +303,35 @@ impl<'m> Interchange<'m> {
             });
             self.sources.insert(value, Source::Scalar(carried + known));
         }
-        let by_scalars: HashSet<ValueId> = defined(&self.scalar_ops).copied().collect();
         // Programs have constants of their own, but not as the index of a row.
-        let constants = self.scalar_ops.iter().filter(|op| matches!(op.kind, OpKind::Constant(_)));
-        let constants: HashSet<ValueId> = constants.flat_map(|op| op.results.iter().copied()).collect();
+        let is_constant = |op: &&Op| matches!(op.kind, OpKind::Constant(_));
+        let [early, late] = &self.scalar_ops;
+        let constants: HashSet<ValueId> = defined_by(early.iter().filter(is_constant)).copied().collect();
         let is_indexed = |op: &Op| matches!(op.kind, OpKind::DynamicSlice { .. } | OpKind::DynamicUpdateSlice);
-        let by_arrays = self.body.ops.iter().filter(|op| !is_scalar_op(func, op)).flat_map(|op| {
-            let needed = op.operands.iter().filter(|operand| is_indexed(op) || !constants.contains(operand));
+        let is_needed = |op: &Op, operand: &ValueId| is_indexed(op) || !constants.contains(operand);
+        let by_arrays = self.body.ops.iter().filter(|op| !is_scalar_op(func, op));
+        let by_late = late.iter().filter(|op| !is_constant(op));
+        let captures = late.iter().flat_map(|op| Region::free_values(&op.regions));
+        let needed = by_arrays.chain(by_late).flat_map(|op| {
+            let needed = op.operands.iter().filter(move |operand| is_needed(op, operand));
             needed.copied().collect::<Vec<_>>()
         });
-        for value in by_arrays.chain(self.body.results.iter().copied()).filter(|value| by_scalars.contains(value)) {
-            if !self.computed.contains(&value) {
-                self.computed.push(value);
-                let id = carried + self.invariant.len() + self.computed.len() - 1;
-                self.sources.insert(value, Source::Scalar(id));
+        let needed: Vec<ValueId> = needed.chain(captures).chain(self.body.results.iter().copied()).collect();
+        let mut next = carried + self.invariant.len()..;
+        for (phase, ops) in [early, late].into_iter().enumerate() {
+            let own: HashSet<ValueId> = defined(ops).copied().collect();
+            for &value in needed.iter().filter(|value| own.contains(value)) {
+                if let Entry::Vacant(vacant) = self.sources.entry(value) {
+                    vacant.insert(Source::Scalar(next.start));
+                    next.start += 1;
+                    self.computed[phase].push(value);
+                }
+            }
+            if phase == 0 {
+                for op in &self.taken {
+                    self.sources.insert(op.results[0], Source::Scalar(next.start));
+                    next.start += 1;
+                }
             }
         }
         Some(())
@@ -315,17 +352,23 @@ impl<'m> Interchange<'m> {
     /// Takes rows of arrays as sources instead of computing them.
     fn rows(&mut self) -> Option<()> {
         for op in std::mem::take(&mut self.array_ops) {
-            let OpKind::DynamicSlice { sizes } = &op.kind else {
+            if !matches!(op.kind, OpKind::DynamicSlice { .. }) {
                 self.array_ops.push(op);
                 continue;
-            };
-            let dims = &self.func.ty(op.operands[0]).tensor()?.dims;
-            let (dim, rows) = row_of(dims, sizes)?;
-            let index = self.row_index(op.operands[1 + dim], rows)?;
-            let array = self.operand(self.root(op.operands[0]))?;
-            self.sources.insert(op.results[0], Source::Row { array, index });
+            }
+            let row = self.row(&op)?;
+            self.sources.insert(op.results[0], row);
         }
         Some(())
+    }
+
+    /// The row that `op` takes, if it does.
+    fn row(&mut self, op: &Op) -> Option<Source> {
+        let OpKind::DynamicSlice { sizes } = &op.kind else { return None };
+        let (dim, rows) = row_of(&self.func.ty(op.operands[0]).tensor()?.dims, sizes)?;
+        let index = self.row_index(op.operands[1 + dim], rows)?;
+        let array = self.operand(self.root(op.operands[0]))?;
+        Some(Source::Row { array, index })
     }
 
     fn row_index(&self, index: ValueId, rows: usize) -> Option<RowIndex> {
@@ -339,8 +382,12 @@ impl<'m> Interchange<'m> {
     /// The parts of the loop; `None` if it does not qualify.
     fn parts(&mut self, shape: &Shape, codegen: Codegen) -> Option<LoopParts> {
         let condition = self.condition(shape, codegen)?;
-        let args = self.scalar_args(self.body);
-        let scalar_work = self.scalar_work(&args, &self.scalar_ops, &self.computed)?;
+        let [scalar_work, late_work] = [0, 1].map(|phase| {
+            let args = self.scalar_args(&self.scalar_ops[phase], &self.computed[phase]);
+            self.scalar_work(&args, &self.scalar_ops[phase], &self.computed[phase])
+        });
+        let (scalar_work, late_work) = (scalar_work?, late_work?);
+        let taken = self.taken()?;
         let arrays = (self.body.results.iter().zip(&shape.carries)).filter_map(|(&next, carry)| match *carry {
             Carry::Array => Some(next),
             Carry::Rows(op) => Some(self.body.ops[op].operands[1]),
@@ -356,11 +403,29 @@ impl<'m> Interchange<'m> {
             invariant: self.invariant.clone(),
             condition,
             scalar_work,
+            taken,
+            late_work,
             arrays,
             written,
             work,
             iterations: ASSUMED_ITERATIONS,
         })
+    }
+
+    /// The scalars that each iteration takes from arrays.
+    fn taken(&mut self) -> Option<Vec<TakenScalar>> {
+        let mut taken = Vec::with_capacity(self.taken.len());
+        for op in self.taken.clone() {
+            let (Source::Row { array, index }, Source::Scalar(own)) = (self.row(op)?, self.sources[&op.results[0]])
+            else {
+                return None;
+            };
+            if index.index >= own {
+                return None;
+            }
+            taken.push(TakenScalar { array, index });
+        }
+        Some(taken)
     }
 
     /// What the loop carries, with results in the order in which the kernel gives them.
@@ -402,13 +467,13 @@ impl<'m> Interchange<'m> {
         }
     }
 
-    /// The scalars that the ops of a region may use beside their own.
-    fn scalar_args(&self, region: &Region) -> Vec<ValueId> {
+    /// The scalars that ops with these results use beside their own.
+    fn scalar_args(&self, ops: &[Op], results: &[ValueId]) -> Vec<ValueId> {
         let mut args: Vec<ValueId> = Vec::new();
-        let own: HashSet<ValueId> = region.ops.iter().flat_map(|op| op.results.iter().copied()).collect();
-        let captures = region.ops.iter().flat_map(|op| Region::free_values(&op.regions));
-        let used = region.ops.iter().flat_map(|op| op.operands.iter().copied()).chain(captures);
-        for value in used.chain(region.results.iter().copied()) {
+        let own: HashSet<ValueId> = defined(ops).copied().collect();
+        let captures = ops.iter().flat_map(|op| Region::free_values(&op.regions));
+        let used = ops.iter().flat_map(|op| op.operands.iter().copied()).chain(captures);
+        for value in used.chain(results.iter().copied()) {
             let is_known = matches!(self.sources.get(&value), Some(Source::Scalar(_)));
             if is_known && !own.contains(&value) && !args.contains(&value) {
                 args.push(value);
@@ -483,7 +548,7 @@ impl<'m> Interchange<'m> {
     fn condition(&mut self, shape: &Shape, codegen: Codegen) -> Option<Condition> {
         let cond = self.cond;
         if cond.ops.iter().all(|op| is_scalar_op(self.func, op)) {
-            let args = self.scalar_args(cond);
+            let args = self.scalar_args(&cond.ops, &cond.results);
             return self.scalar_work(&args, &cond.ops, &cond.results).map(Condition::Scalar);
         }
         let goes_on = self.any(shape)?;
