@@ -23,6 +23,7 @@ mod random;
 mod reductions;
 mod rowwise;
 mod stacked;
+mod stencils;
 mod straight;
 
 use std::sync::Arc;

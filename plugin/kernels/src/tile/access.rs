@@ -132,6 +132,16 @@ impl Access {
         self.dims.last().map_or(1, |dim| dim.size)
     }
 
+    /// Whether a box cuts its lines.
+    pub(crate) fn cuts_lines(&self) -> bool {
+        self.dims.last().is_some_and(|dim| !dim.is_whole())
+    }
+
+    /// Whether all elements of the box are one of the operand.
+    pub(crate) fn is_constant(&self) -> bool {
+        self.dims.iter().all(|dim| dim.stride == 0 || dim.len == 1)
+    }
+
     /// The number of runs of elements that are copied as one.
     pub fn runs(&self) -> usize {
         let Some((inner, outer)) = self.dims.split_last() else { return 1 };
@@ -305,16 +315,7 @@ impl<'a> Cursor<'a> {
         if count < self.run.count {
             return self.run.count / count;
         }
-        let (Some(dim), Some(&index), true) = (dims.last(), self.outer.last(), inner.is_whole() && self.column == 0)
-        else {
-            return 1;
-        };
-        let inside = index.wrapping_sub(dim.start);
-        match () {
-            () if inside < dim.len => dim.len - inside,
-            () if index < dim.start => dim.start - index,
-            () => dim.size - index,
-        }
+        if inner.is_whole() && self.column == 0 { self.lines_alike(dims) } else { 1 }
     }
 
     /// The distance, in the operand, of rows of `count` elements that are [`alike`](Cursor::alike).
@@ -324,6 +325,39 @@ impl<'a> Cursor<'a> {
             (Some(_), Some(place)) if count < self.run.count => count * place.stride,
             (Some((_, [.., dim])), _) => dim.stride,
             _ => 0,
+        }
+    }
+
+    /// The number of rows of the domain, of `row` elements each, from this one on, in which `count` elements from this
+    /// column on are all in the box or none, and evenly spaced. Lines are as long as rows, or several times that.
+    #[inline]
+    pub(crate) fn rows_alike(&self, count: usize, row: usize) -> usize {
+        match self.access.dims.split_last() {
+            None => usize::MAX,
+            Some((inner, _)) if inner.size > row => (self.run.count - count) / row + 1,
+            Some((_, dims)) => self.lines_alike(dims),
+        }
+    }
+
+    /// The distance, in the operand, of elements in the same column of two such rows.
+    #[inline]
+    pub(crate) fn row_step(&self, row: usize) -> usize {
+        match self.access.dims.split_last() {
+            Some((inner, _)) if inner.size > row => row * inner.stride,
+            Some((_, [.., dim])) => dim.stride,
+            _ => 0,
+        }
+    }
+
+    /// The number of lines from this one on that are all in the box or none, as far as the last dimension but one goes.
+    #[inline]
+    fn lines_alike(&self, dims: &[Dim]) -> usize {
+        let (Some(dim), Some(&index)) = (dims.last(), self.outer.last()) else { return 1 };
+        let inside = index.wrapping_sub(dim.start);
+        match () {
+            () if inside < dim.len => dim.len - inside,
+            () if index < dim.start => dim.start - index,
+            () => dim.size - index,
         }
     }
 

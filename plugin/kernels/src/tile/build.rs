@@ -675,7 +675,7 @@ impl Allocation {
         }
         let table = if builder.reads_runs {
             let accumulators = self.accumulators(builder);
-            Some(Table::new(&steps, self.registers.len(), &rings, &accumulators)?)
+            Some(Table::new(&steps, self.registers.len(), &rings, &accumulators, builder.reduced == 0)?)
         } else {
             None
         };

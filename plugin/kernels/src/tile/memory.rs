@@ -247,6 +247,49 @@ impl Memory {
         (data.wrapping_add(first * width), step * width)
     }
 
+    /// The address of `count` elements of each of `rows` rows, which are `row` elements apart, from the tile's element
+    /// `first` on, and that distance in bytes.
+    ///
+    /// # Panics
+    /// If they are outside the tile, or the slot has one element for each row.
+    #[inline]
+    pub(super) fn spaced(
+        &self,
+        slot: Slot,
+        first: usize,
+        (rows, row): (usize, usize),
+        count: usize,
+    ) -> (*mut u8, usize) {
+        let base = self.bases[slot as usize];
+        assert!(first + (rows - 1) * row + count <= self.len && !base.per_row, "the rows are in the tile");
+        (self.range(base).0.wrapping_add(first * base.width), row * base.width)
+    }
+
+    /// Fills `count` elements of a register, from `at` on, with an element of an array; returns their address.
+    ///
+    /// # Panics
+    /// If they are outside the register, or the element is outside the array.
+    pub(super) fn repeat(
+        &mut self,
+        (register, at): (Slot, usize),
+        (array, element): (Slot, usize),
+        count: usize,
+    ) -> *mut u8 {
+        let (to, from) = (self.bases[register as usize], self.bases[array as usize]);
+        let width = to.width;
+        assert!(!to.is_array && from.is_array && from.width == width, "one is a register, the other an array");
+        assert!((at + count) * width <= to.len && (element + 1) * width <= from.len, "the elements are there");
+        let data = to.data.wrapping_add(at * width);
+        for index in 0..count {
+            // SAFETY: both are inside their memory, as asserted, which is different memory.
+            unsafe {
+                let (from, to) = (from.data.add(element * width), data.wrapping_add(index * width));
+                std::ptr::copy_nonoverlapping(from, to, width);
+            }
+        }
+        data
+    }
+
     /// The number of elements in a row.
     pub(super) fn row(&self) -> usize {
         self.row

@@ -194,7 +194,7 @@ const LONG_TILE: usize = 8192;
 const LONGEST_BLOCK: usize = BLOCK_BYTES / size_of::<u32>();
 
 /// The longest row of gathered elements that decides on the size of tiles.
-const LONGEST_GATHERED: usize = 4096;
+pub(super) const LONGEST_GATHERED: usize = 4096;
 
 impl Program {
     /// Whether a part of it is machine code.
@@ -229,10 +229,11 @@ impl Program {
             let unit = self.unit();
             let tile = self.tile(unit);
             let has_rings = self.table.as_ref().is_some_and(Table::has_rings);
+            let row = self.table.as_ref().and_then(Table::whole_row).unwrap_or(0);
             let register = match () {
                 () if !self.is_one_run() => tile,
                 () if has_rings => LONGEST_RING,
-                () => tile.min(LONGEST_BLOCK),
+                () => tile.min(LONGEST_BLOCK.max(row)),
             };
             Geometry { tile, unit, register, blocks: self.blocks() }
         })
@@ -242,7 +243,7 @@ impl Program {
     fn tile(&self, unit: usize) -> usize {
         // One pass over memory: there is nothing to keep in the cache.
         if self.is_one_run() {
-            return LONG_TILE.next_multiple_of(self.row).min(self.count);
+            return LONG_TILE.next_multiple_of(unit).min(self.count);
         }
         let cells = self.registers.iter().chain(&self.inputs).chain(&self.outputs).filter(|cell| !cell.per_row);
         let width: usize = cells.map(|cell| cell.element.byte_width()).sum();
@@ -261,10 +262,10 @@ impl Program {
         if self.row > 1 { self.row } else { rows.max().unwrap_or(1) }
     }
 
-    /// Whether it computes `count` elements, each from the same elements of its operands unless it gathers them, and
-    /// reduces nothing.
+    /// Whether it computes `count` elements, any range of them, and reduces nothing.
     pub fn is_element_wise(&self, count: usize) -> bool {
-        self.count == count && self.row == 1 && self.reduced == 0
+        let takes_any_range = self.table.as_ref().is_none_or(|table| table.whole_row().is_none());
+        self.count == count && self.row == 1 && self.reduced == 0 && takes_any_range
     }
 
     /// Whether it reads an operand's elements only at the places for which it computes results.

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use super::access::{Access, Cursor, Place};
 use super::assemble::Used;
 use super::memory::{Memory, Slot};
-use super::program::Step;
+use super::program::{LONGEST_GATHERED, Step};
 use super::run::Run;
 use crate::by_width;
 
@@ -30,6 +30,10 @@ pub(super) struct Table {
     rings: Vec<(Slot, usize)>,
     /// The places of the code's arrays.
     arrays: Vec<Array>,
+    /// The number of elements in a row, if boxes cut rows, so that many rows are cut at the same columns.
+    row: Option<usize>,
+    /// Whether a box of equal elements, such as padding, is filled in a part of one row. Ranges are whole rows then.
+    fills: bool,
 }
 
 /// Gathered elements.
@@ -74,12 +78,13 @@ type Addresses = (*mut u8, usize);
 impl Table {
     /// The table of a program with these steps, whose first `registers` slots are registers, some of them rings of so
     /// many elements, and some other slots accumulators; `None` if there is anything but gathered elements and one run,
-    /// or the run does not take rows.
+    /// or the run does not take rows. `is_whole` says that it will run on ranges of whole rows.
     pub(super) fn new(
         steps: &[Step],
         registers: usize,
         rings: &[(Slot, usize)],
         accumulators: &[[Slot; 2]],
+        is_whole: bool,
     ) -> Option<Table> {
         let mut gathers = Vec::new();
         let mut run = None;
@@ -108,8 +113,14 @@ impl Table {
             }
         };
         let arrays = linked.slots.iter().map(place).collect();
+        let row = if rings.is_empty() && accumulators.is_empty() { cut_row(&gathers) } else { None };
+        let is_filled = |gather: &Gather| {
+            let is_constant = |(_, access): &(Slot, Access)| access.stride() != 1 && access.is_constant();
+            !gather.is_even && gather.parts.iter().any(is_constant)
+        };
+        let fills = is_whole && row.is_some_and(|row| row <= LONGEST_GATHERED) && gathers.iter().any(is_filled);
         let rings = rings.to_vec();
-        kernel.takes_any_count().then(|| Table { kernel: Arc::clone(kernel), gathers, rings, arrays })
+        kernel.takes_any_count().then(|| Table { kernel: Arc::clone(kernel), gathers, rings, arrays, row, fills })
     }
 
     /// Whether some registers are rings.
@@ -117,12 +128,19 @@ impl Table {
         !self.rings.is_empty()
     }
 
-    /// Whether it copies no element before the code runs.
+    /// Whether it copies no element before the code runs but one, which fills a part of a row.
     pub(super) fn copies_nothing(&self) -> bool {
         self.gathers.iter().all(|gather| {
-            let is_read_there = |(_, access): &(Slot, Access)| gather.is_even || access.stride() == 1;
+            let is_read_there = |(_, access): &(Slot, Access)| {
+                gather.is_even || access.stride() == 1 || self.fills && access.is_constant()
+            };
             !gather.is_result && gather.parts.iter().all(is_read_there)
         })
+    }
+
+    /// The number of elements in a row, if ranges have to be whole rows.
+    pub(super) fn whole_row(&self) -> Option<usize> {
+        self.row.filter(|_| self.fills)
     }
 
     /// Computes a range of elements, tile by tile.
@@ -143,12 +161,19 @@ impl Table {
         tile: usize,
         accumulators: Accumulators<'_>,
     ) {
-        let cursors = (self.gathers.iter())
-            .map(|gather| gather.parts.iter().map(|(_, access)| Cursor::new(access, range.start)).collect())
-            .collect();
         let rings = self.rings.iter().map(|&(_, width)| Column { width, index: range.start % width });
         let columns = rings.chain([Column { width: accumulators.width, index: 0 }]).collect();
         let addresses = accumulators.addresses;
+        let is_whole = |row: usize| [range.start, range.len(), tile].iter().all(|count| count % row == 0);
+        if let Some(row) = self.row.filter(|&row| is_whole(row)) {
+            for start in range.clone().step_by(tile) {
+                let len = tile.min(range.end - start);
+                memory.set_tile(start, len);
+                self.by_columns(memory, start..start + len, row);
+            }
+            return;
+        }
+        let cursors = self.cursors(range.start);
         let mut walk = Walk { table: self, cursors, rows: Rows::new(&self.kernel), columns, accumulators: addresses };
         let mut start = range.start;
         while start < range.end {
@@ -160,11 +185,99 @@ impl Table {
     }
 }
 
+/// The number of elements in a row, if all lines of gathered elements consist of whole rows, and some boxes cut them.
+fn cut_row(gathers: &[Gather]) -> Option<usize> {
+    let accesses = || gathers.iter().flat_map(|gather| gather.parts.iter().map(|(_, access)| access));
+    let lines = || accesses().map(Access::line).filter(|&line| line > 1);
+    let row = lines().min()?;
+    let is_cut = accesses().any(|access| access.cuts_lines() && access.line() == row);
+    (is_cut && lines().all(|line| line % row == 0)).then_some(row)
+}
+
+/// Some columns of a row, in which each gathered value is in one box.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    first: usize,
+    count: usize,
+}
+
+impl Table {
+    /// Computes a tile of whole rows: the same columns of as many rows as possible, then the next columns.
+    fn by_columns(&self, memory: &mut Memory, tile: Range<usize>, row: usize) {
+        let mut rows = Rows::new(&self.kernel);
+        let mut arrays: SmallVec<[Addresses; 16]> = SmallVec::new();
+        let mut start = tile.start;
+        while start < tile.end {
+            let (columns, alike) = self.columns(start, row);
+            let alike = alike.min((tile.end - start) / row).min(MOST_ROWS);
+            let mut cursors = self.cursors(start);
+            for Columns { first, count } in columns {
+                arrays.clear();
+                let block = Block { first: start - tile.start + first, column: first, count, rows: alike, row };
+                for &array in &self.arrays {
+                    arrays.push(match array {
+                        Array::Gather(gather) => self.gathers[gather].spaced(memory, &cursors[gather], block),
+                        Array::First(slot) => (memory.first(slot), 0),
+                        Array::Slot(slot) => memory.spaced(slot, block.first, (alike, row), count),
+                        Array::Ring(_) | Array::Accumulator(_) => unreachable!("rows with rings are not cut"),
+                    });
+                }
+                cursors.iter_mut().flatten().for_each(|cursor| cursor.advance(count));
+                rows.push_evenly(&arrays, alike, count);
+            }
+            // SAFETY: as in `Walk::tile`.
+            unsafe { self.kernel.run_rows(&rows) };
+            rows.clear();
+            start += alike * row;
+        }
+    }
+
+    /// The cursors of each gathered value's parts, at an element.
+    fn cursors(&self, start: usize) -> Cursors<'_> {
+        let parts = self.gathers.iter().map(|gather| &gather.parts);
+        parts.map(|parts| parts.iter().map(|(_, access)| Cursor::new(access, start)).collect()).collect()
+    }
+
+    /// The columns of the row that begins at `start`, and the number of rows from it on that have the same.
+    fn columns(&self, start: usize, row: usize) -> (SmallVec<[Columns; 8]>, usize) {
+        let mut cursors = self.cursors(start);
+        let (mut columns, mut alike, mut first) = (SmallVec::new(), usize::MAX, 0);
+        while first < row {
+            let left = cursors.iter().flatten().map(|cursor| cursor.run().count).min().unwrap_or(row);
+            let count = left.min(row - first);
+            let rows = cursors.iter().flatten().map(|cursor| cursor.rows_alike(count, row)).min();
+            alike = alike.min(rows.unwrap_or(usize::MAX));
+            columns.push(Columns { first, count });
+            cursors.iter_mut().flatten().for_each(|cursor| cursor.advance(count));
+            first += count;
+        }
+        (columns, alike)
+    }
+}
+
+/// The cursors of each gathered value's parts.
+type Cursors<'a> = SmallVec<[SmallVec<[Cursor<'a>; 1]>; 4]>;
+
+/// Some columns of several rows.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    /// The first element, in the tile.
+    first: usize,
+    /// Its column.
+    column: usize,
+    /// The number of columns.
+    count: usize,
+    /// The number of rows.
+    rows: usize,
+    /// The number of elements in a row.
+    row: usize,
+}
+
 /// A place in the domain, from which one goes on row by row.
 struct Walk<'a> {
     table: &'a Table,
     /// The cursors of each gathered value's parts.
-    cursors: SmallVec<[SmallVec<[Cursor<'a>; 1]>; 4]>,
+    cursors: Cursors<'a>,
     rows: Rows,
     /// The places in each ring, and at last in the accumulators.
     columns: SmallVec<[Column; 4]>,
@@ -249,6 +362,34 @@ impl Walk<'_> {
 }
 
 impl Gather {
+    /// The addresses of a block's elements; `cursors` are at the first of them. Copies the elements if they cannot be
+    /// read where they are.
+    fn spaced(&self, memory: &mut Memory, cursors: &[Cursor<'_>], block: Block) -> Addresses {
+        let Block { first, column, count, rows, row } = block;
+        let parts = cursors.iter().zip(&self.parts);
+        let found = parts.filter_map(|(cursor, &(input, _))| Some((input, cursor.run().place?, cursor.row_step(row))));
+        let Some((input, place, step)) = found.last() else {
+            return memory.spaced(self.out, first, (rows, row), count);
+        };
+        if !self.is_result && (place.stride == 1 || self.is_even || count == 1) {
+            let count = if self.is_even { 1 } else { count };
+            return memory.elements(input, (place.first, step), (rows, count));
+        }
+        if !self.is_result && place.stride == 0 && step == 0 {
+            return (memory.repeat((self.out, column), (input, place.first), count), 0);
+        }
+        for index in 0..rows {
+            let place = Place { first: place.first + index * step, ..place };
+            memory.with_array(self.out, input, |out, array| {
+                by_width!(self.element, T => {
+                    let out: &mut [T] = &mut bytemuck::cast_slice_mut(out)[first + index * row..][..count];
+                    place.copy::<T>(bytemuck::cast_slice(array), out);
+                });
+            });
+        }
+        memory.spaced(self.out, first, (rows, row), count)
+    }
+
     /// The addresses of `alike` rows of `count` elements, from the tile's element `first` on, after which the cursors
     /// are then. Copies the elements if they cannot be read where they are.
     fn addresses(
