@@ -512,3 +512,64 @@ fn conditions_of_other_elements_do_not_end_pieces() {
     let arguments = [bytes(|_| 0.0, 1600), bytes(|_| -1.0, 40)];
     assert!(!results_of(&text("1x40"), &arguments, false, false).1);
 }
+
+#[test]
+fn arrays_of_unknowns_run_in_pieces() {
+    for (array, row, part, cuts) in [
+        ("tensor<3x2000xf32>", "tensor<2000xf32>", "tensor<1x2000xf32>", ["0:1, 0:2000", "1:2, 0:2000", "2:3, 0:2000"]),
+        ("tensor<2000x3xf32>", "tensor<2000xf32>", "tensor<2000x1xf32>", ["0:2000, 0:1", "0:2000, 1:2", "0:2000, 2:3"]),
+    ] {
+        let is_by_rows = array.starts_with("tensor<3x");
+        let dim = usize::from(!is_by_rows);
+        let read: String = (["x", "y", "z"].iter().zip(cuts))
+            .map(|(name, cut)| {
+                format!(
+                    "%p{name} = stablehlo.slice %s [{cut}] : ({array}) -> {part}
+                     %{name} = stablehlo.reshape %p{name} : ({part}) -> {row}\n"
+                )
+            })
+            .collect();
+        let text = format!(
+            "func.func @main(%init: {array}) -> {array} {{
+             %start = stablehlo.constant dense<0> : tensor<i32>
+             %loop:2 = stablehlo.while(%i = %start, %s = %init) : tensor<i32>, {array}
+             cond {{
+             %limit = stablehlo.constant dense<20> : tensor<i32>
+             %less = stablehlo.compare LT, %i, %limit, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+             stablehlo.return %less : tensor<i1>
+             }} do {{
+             %one = stablehlo.constant dense<1> : tensor<i32>
+             %h = stablehlo.constant dense<0.0078125> : {array}
+             {read}
+             %dx = stablehlo.subtract %y, %x : {row}
+             %xy = stablehlo.multiply %x, %y : {row}
+             %dy = stablehlo.subtract %xy, %z : {row}
+             %dz = stablehlo.multiply %z, %dx : {row}
+             %qx = stablehlo.reshape %dx : ({row}) -> {part}
+             %qy = stablehlo.reshape %dy : ({row}) -> {part}
+             %qz = stablehlo.reshape %dz : ({row}) -> {part}
+             %d = stablehlo.concatenate %qx, %qy, %qz, dim = {dim} : ({part}, {part}, {part}) -> {array}
+             %hd = stablehlo.multiply %h, %d : {array}
+             %n = stablehlo.add %s, %hd : {array}
+             %inext = stablehlo.add %i, %one : tensor<i32>
+             stablehlo.return %inext, %n : tensor<i32>, {array}
+             }}
+             return %loop#1 : {array}
+             }}"
+        );
+        let place = |row: usize, column: usize| if is_by_rows { row * 2000 + column } else { column * 3 + row };
+        let mut s: Vec<f32> = (0..6000).map(|i| (i * 37 % 101) as f32 / 64.0 - 0.75).collect();
+        let bytes = |s: &[f32]| s.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
+        let (results, is_tiled) = results_of(&text, &[bytes(&s)], false, false);
+        for _ in 0..20 {
+            for column in 0..2000 {
+                let [x, y, z] = [0, 1, 2].map(|row| s[place(row, column)]);
+                for (row, slope) in [y - x, x * y - z, z * (y - x)].into_iter().enumerate() {
+                    s[place(row, column)] += 0.0078125 * slope;
+                }
+            }
+        }
+        assert!(is_tiled, "{array}");
+        assert!(results[0] == bytes(&s), "{array}");
+    }
+}

@@ -29,6 +29,7 @@ mod tests;
 mod trips;
 mod tuples;
 mod unroll;
+mod unstack;
 
 use oxcall::Error;
 use oxcall_hlo::{Module, OpKind, settle_futures, verify};
@@ -107,7 +108,14 @@ pub(crate) fn run_with(
         shrink(&mut module, evaluate, &mut observer)?;
     }
     // Before slices of what does not change leave loops.
-    let changes = [split::reductions, short::reductions, taps::convolutions, picks::before_elementwise, flat::indices];
+    let changes = [
+        unstack::carries,
+        split::reductions,
+        short::reductions,
+        taps::convolutions,
+        picks::before_elementwise,
+        flat::indices,
+    ];
     if changes.into_iter().try_fold(false, |any, change| Ok::<_, Error>(any | change(&mut module)?))? {
         observer.after("short", &module)?;
         shrink(&mut module, evaluate, &mut observer)?;

@@ -17,6 +17,7 @@ mod split;
 mod stacked;
 mod tuples;
 mod unroll;
+mod unstack;
 
 use oxcall_hlo::{BinaryOp, ElementType, Func, FuncBuilder, Module, OpKind, Region, TensorType, Type, ValueId, verify};
 
