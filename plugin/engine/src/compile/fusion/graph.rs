@@ -11,7 +11,7 @@ use crate::compile::passes::ir::has_effect;
 
 /// The elements of a row, and the number of rows, up to which and from which it is copied if it is cut, and the most
 /// elements of a part that makes it so.
-const SHORT_ROW: usize = 64;
+const SHORT_ROW: usize = if cfg!(test) { 64 } else { 192 };
 const MANY_ROWS: usize = 16;
 const TINY: usize = 8;
 

