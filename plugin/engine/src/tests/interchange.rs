@@ -307,9 +307,12 @@ fn pieces_give_the_bits_of_steps() {
 /// unless `is_kept` says otherwise.
 fn any_loop(goes_on: &str, next: &str, is_kept: bool, is_stepped: bool, arguments: &[Vec<u8>]) -> (Vec<Vec<u8>>, bool) {
     let (ty, mask, other) = ("tensor<3000xi32>", "tensor<3000xi1>", "tensor<7xi32>");
-    let keep = |name: &str, old: &str| match is_kept {
-        true => format!("%{name}s = stablehlo.select %p, %{name}n, {old} : {mask}, {ty}"),
-        false => format!("%{name}s = stablehlo.add %{name}n, %{name}n : {ty}"),
+    let keep = |name: &str, old: &str| {
+        if is_kept {
+            format!("%{name}s = stablehlo.select %p, %{name}n, {old} : {mask}, {ty}")
+        } else {
+            format!("%{name}s = stablehlo.add %{name}n, %{name}n : {ty}")
+        }
     };
     let extra = |text: &str| if is_stepped { text.to_owned() } else { String::new() };
     let text = format!(
