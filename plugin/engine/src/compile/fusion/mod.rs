@@ -31,6 +31,7 @@ use oxcall_kernels::tile::Program;
 use self::graph::Graph;
 use self::groups::{GroupId, Groups};
 use self::rows::Unit;
+pub(in crate::compile) use self::slabs::SMALLEST_SLAB;
 use crate::runtime::Codegen;
 
 /// Ops that run as one kernel.

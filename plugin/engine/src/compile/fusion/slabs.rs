@@ -21,7 +21,7 @@ const FEWEST: usize = 2048;
 const FEWEST_ROWS: usize = 4;
 
 /// The fewest elements of one of several slabs, each of which is a piece of work.
-const SMALLEST: usize = 4096;
+pub(in crate::compile) const SMALLEST_SLAB: usize = 4096;
 
 const _: () = assert!(FEWEST > MOST_ELEMENTS, "smaller programs in loops become machine code as a whole");
 
@@ -49,7 +49,7 @@ impl Reduction {
         column_fold(function, element)?;
         let OpKind::Constant(init) = &graph.region.ops[graph.producer(graph.root(init))?].kind else { return None };
         let slabs = Slabs::new(&ty.dims, dims)?;
-        let is_large = slabs.slabs == 1 || slabs.rows * slabs.columns >= SMALLEST;
+        let is_large = slabs.slabs == 1 || slabs.rows * slabs.columns >= SMALLEST_SLAB;
         (is_large && slabs.rows >= FEWEST_ROWS).then(|| Reduction {
             function,
             element,

@@ -17,6 +17,7 @@ mod inline;
 pub(crate) mod ir;
 mod layouts;
 mod partial;
+mod permuted;
 mod picks;
 mod scan;
 mod short;
@@ -112,6 +113,7 @@ pub(crate) fn run_with(
         unstack::carries,
         split::reductions,
         short::reductions,
+        permuted::reductions,
         taps::convolutions,
         picks::before_elementwise,
         flat::indices,

@@ -39,9 +39,10 @@ pub(super) fn reductions(module: &mut Module) -> Result<bool, Error> {
 }
 
 /// The number of uses of each value.
-type Uses = HashMap<ValueId, usize>;
+pub(super) type Uses = HashMap<ValueId, usize>;
 
-fn count_uses(region: &Region, uses: &mut Uses) {
+/// Counts the uses of values in `region`, and in those of its ops.
+pub(super) fn count_uses(region: &Region, uses: &mut Uses) {
     for op in &region.ops {
         op.operands.iter().for_each(|&operand| *uses.entry(operand).or_default() += 1);
         op.regions.iter().for_each(|region| count_uses(region, uses));

@@ -78,7 +78,13 @@ fn first(ty: &TensorType, dims: &[usize]) -> Option<Vec<usize>> {
 }
 
 /// A value reduced along dimensions.
-fn reduce(rewriter: &mut Rewriter<'_>, value: ValueId, init: ValueId, function: BinaryOp, dims: Vec<usize>) -> ValueId {
+pub(super) fn reduce(
+    rewriter: &mut Rewriter<'_>,
+    value: ValueId,
+    init: ValueId,
+    function: BinaryOp,
+    dims: Vec<usize>,
+) -> ValueId {
     let ty = rewriter.tensor(value).clone();
     let scalar = Type::Tensor(TensorType::scalar(ty.element));
     let [lhs, rhs, both] = std::array::from_fn(|_| rewriter.value(scalar.clone()));

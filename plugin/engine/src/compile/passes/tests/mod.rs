@@ -10,6 +10,7 @@ mod hoist;
 mod inline;
 mod layouts;
 mod partial;
+mod permuted;
 mod scan;
 mod short;
 mod simplify;
