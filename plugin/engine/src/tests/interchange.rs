@@ -2,7 +2,7 @@
 
 use oxcall_hlo::parse_text;
 
-use super::loops::{Random, Type, argument, one_nan};
+use super::loops::{Random, Type, argument, one_nan, part_of};
 use super::*;
 
 /// The rows of the arrays that loops read and write row by row.
@@ -88,12 +88,15 @@ impl Writer {
             4 => {
                 let ops: &[&str] = match element {
                     "i1" => &["not"],
-                    "complex<f32>" => &["negate"],
+                    "complex<f32>" => &["negate", "sign", "abs", "real", "imag"],
                     _ if is_float => &["negate", "abs", "sqrt", "floor"],
                     _ => &["negate", "not", "popcnt"],
                 };
                 let op = self.random.pick(ops);
-                self.line(&format!("stablehlo.{op} {a} : ({ty}) -> {ty}"))
+                let to = if matches!(op, "abs" | "real" | "imag") { part_of(element) } else { element };
+                let result = self.array(to);
+                let value = self.line(&format!("stablehlo.{op} {a} : ({ty}) -> {result}"));
+                return self.arrays.push((value, to));
             }
             5 => {
                 let kind = match element {

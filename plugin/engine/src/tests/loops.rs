@@ -62,6 +62,15 @@ fn swapped(element: &'static str) -> &'static str {
     other.unwrap_or(element)
 }
 
+/// The type of the parts of a complex number; of other numbers, their own.
+pub(super) fn part_of(element: &'static str) -> &'static str {
+    match element {
+        "complex<f32>" => "f32",
+        "complex<f64>" => "f64",
+        _ => element,
+    }
+}
+
 /// Types of elements, the usual ones more often.
 const ELEMENTS: &[&str] =
     &["f32", "f32", "f32", "i32", "i32", "ui32", "i1", "i8", "i16", "bf16", "f16", "f64", "i64", "complex<f32>"];
@@ -147,14 +156,18 @@ impl Writer<'_> {
             4 => {
                 let ops: &[&str] = match element {
                     "i1" => &["not"],
-                    _ if ty.is_complex() => &["negate", "exponential"],
+                    _ if ty.is_complex() => &["negate", "exponential", "sign", "abs", "real", "imag"],
                     // Without fused multiply-add, functions in Rust give other bits.
                     _ if ty.is_float() && !is_supported() => &["negate", "sine", "floor", "abs", "sqrt"],
                     _ if ty.is_float() => &["negate", "sine", "tanh", "floor", "abs", "exponential"],
                     _ => &["negate", "not", "popcnt"],
                 };
                 let op = self.random.pick(ops);
-                self.op(ty, &format!("stablehlo.{op} {{}}"), &[(&a, ty.text())]);
+                let result = match op {
+                    "abs" | "real" | "imag" => Type(part_of(element), size),
+                    _ => ty,
+                };
+                self.op(result, &format!("stablehlo.{op} {{}}"), &[(&a, ty.text())]);
             }
             5 => {
                 let start = self.random.below(size);

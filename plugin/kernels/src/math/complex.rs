@@ -14,6 +14,7 @@ use num_traits::Zero;
 use oxcall_hlo::{BinaryOp, UnaryOp};
 
 use self::modulus::modulus;
+pub(crate) use self::modulus::{modulus_of_floats, sign_of_floats};
 use self::quotient::{finite_quotient, finite_sign, is_easy, is_finite, other_sign, quotient};
 use super::elementary::fma;
 use super::function::{Function, Weight, Wide, binary, guarded_binary, guarded_unary, unary};
@@ -28,10 +29,14 @@ pub(crate) trait Part: Real {
     fn of_one(z: Complex<Self>, f: impl Fn(C128) -> C128) -> Complex<Self>;
     /// A function of two complex doubles.
     fn of_two(x: Complex<Self>, y: Complex<Self>, f: impl Fn(C128, C128) -> C128) -> Complex<Self>;
+    /// |z|.
+    fn modulus<L: Level>(z: Complex<Self>) -> Self;
+    /// The function z / |z|.
+    fn complex_sign<L: Level>() -> Function;
 }
 
 macro_rules! part {
-    ($($ty:ident)*) => {$(
+    ($ty:ident: $($own:item)*) => {
         impl Part for $ty {
             #[inline(always)]
             fn of_one(z: Complex<$ty>, f: impl Fn(C128) -> C128) -> Complex<$ty> {
@@ -42,11 +47,33 @@ macro_rules! part {
             fn of_two(x: Complex<$ty>, y: Complex<$ty>, f: impl Fn(C128, C128) -> C128) -> Complex<$ty> {
                 Self::of_one(x, |x| f(x, Complex::new(f64::from(y.re), f64::from(y.im))))
             }
+            $($own)*
         }
-    )*};
+    };
 }
 
-part!(f32 f64);
+part! { f32:
+    #[inline(always)]
+    fn modulus<L: Level>(z: Complex<f32>) -> f32 {
+        modulus_of_floats([z.re, z.im].map(f64::from)) as f32
+    }
+    fn complex_sign<L: Level>() -> Function {
+        unary::<L, _, _, _>(Weight::Heavy(10), |z: Complex<f32>| {
+            let [re, im] = sign_of_floats([z.re, z.im].map(f64::from));
+            Complex::new(re as f32, im as f32)
+        })
+    }
+}
+
+part! { f64:
+    #[inline(always)]
+    fn modulus<L: Level>(z: C128) -> f64 {
+        modulus::<L>(z)
+    }
+    fn complex_sign<L: Level>() -> Function {
+        guarded_unary::<L, C128, _, _, _>(20, finite_sign::<L>, is_easy, other_sign)
+    }
+}
 
 /// The product; each part is rounded at its first product, and at the sum, if the processor fuses these.
 #[inline(always)]
@@ -308,18 +335,13 @@ where
         };
     }
     Some(match op {
-        UnaryOp::Abs => unary::<L, _, _, _>(Heavy(4), |z: Complex<T>| T::of_one(z, |z| modulus::<L>(z).into()).re),
+        UnaryOp::Abs => unary::<L, _, _, _>(Heavy(4), |z: Complex<T>| T::modulus::<L>(z)),
         UnaryOp::Imag => unary::<L, _, _, _>(Light, |z: Complex<T>| z.im),
         UnaryOp::Real => unary::<L, _, _, _>(Light, |z: Complex<T>| z.re),
         UnaryOp::Negate => unary::<L, _, _, _>(Light, |z: Complex<T>| -z),
         UnaryOp::Conj => unary::<L, _, _, _>(Light, |z: Complex<T>| z.conj()),
         UnaryOp::Square => unary::<L, _, _, _>(Light, |z: Complex<T>| product::<L, T>(z, z)).costing(6.0),
-        UnaryOp::Sign => guarded_unary::<L, Complex<T>, _, _, _>(
-            20,
-            |z| T::of_one(z, finite_sign::<L>),
-            |z| is_easy(z),
-            |z| T::of_one(z, other_sign),
-        ),
+        UnaryOp::Sign => T::complex_sign::<L>(),
         UnaryOp::IsFinite => unary::<L, _, _, _>(Light, |z: Complex<T>| u8::from(is_finite(z))),
         UnaryOp::Exponential => heavy!(exp),
         UnaryOp::ExponentialMinusOne => heavy!(exp_m1),

@@ -13,7 +13,7 @@ use crate::testing::{Random, ty};
 type Shape = [usize; 2];
 
 /// The types of elements, and the number of those that have at most 32 bits.
-const ELEMENTS: [ElementType; 8] = [
+const ELEMENTS: [ElementType; 9] = [
     ElementType::F32,
     ElementType::BF16,
     ElementType::F16,
@@ -22,6 +22,7 @@ const ELEMENTS: [ElementType; 8] = [
     ElementType::S8,
     ElementType::F64,
     ElementType::S64,
+    ElementType::C64,
 ];
 const NARROW: usize = 6;
 
@@ -40,6 +41,7 @@ fn random_op(
     let from = program.ty(value);
     let peers: Vec<_> = values.iter().copied().filter(|&each| program.ty(each) == from).collect();
     let peer = peers[random.below(peers.len())];
+    let is_complex = from.element.is_complex();
     match random.below(22) {
         20 | 21 if from.rank() > 0 && matches!(from.element, ElementType::F32 | ElementType::S32) => {
             let indices = values[random.below(values.len())];
@@ -70,7 +72,7 @@ fn random_op(
             let dims = shapes[random.below(2)];
             program.op(OpKind::Reshape, &[value], ty(from.element, dims))
         }
-        5 | 19 if from.rank() == 2 && from.element.byte_width() >= 4 => {
+        5 | 19 if from.rank() == 2 && from.element.byte_width() >= 4 && !is_complex => {
             let scalar = TensorType::scalar(from.element);
             let init = Literal::splat(scalar.clone(), random_bytes(random, from.element, 1));
             let init = program.op(OpKind::Constant(init), &[], scalar);
@@ -81,7 +83,7 @@ fn random_op(
             program.reduce_dims(functions[random.below(functions.len())], dims, value, init)
         }
         5 if from.rank() > 0 => program.op(OpKind::Reverse { dims: vec![0] }, &[value], from),
-        12 if from.rank() > 0 => program.sort(value),
+        12 if from.rank() > 0 && !is_complex => program.sort(value),
         // A part, of a shape that other values have.
         13 if from.count() > rows => {
             let dims: &[usize] = if from.rank() == 2 { &[1, rows] } else { &[rows] };
@@ -92,7 +94,7 @@ fn random_op(
             program.op(kind, &[value], ty(from.element, dims))
         }
         // Products of rows with each other, or the outer product of two columns.
-        14 if from.rank() == 2 && from.element != ElementType::Pred => {
+        14 if from.rank() == 2 && from.element != ElementType::Pred && !is_complex => {
             let dims = DotDims { lhs_contracting: vec![1], rhs_contracting: vec![1], ..batched(1) };
             program.op(OpKind::DotGeneral(dims), &[value, peer], ty(from.element, &from.dims[..1]))
         }
@@ -117,15 +119,26 @@ fn random_op(
                 None => program.op(OpKind::Binary(BinaryOp::Maximum), &[value, peer], from),
             }
         }
+        9 if from.element == ElementType::F32 && elements.contains(&ElementType::C64) => {
+            program.op(OpKind::Complex, &[value, peer], from.with_element(ElementType::C64))
+        }
+        9 if is_complex => {
+            let part = from.with_element(ElementType::F32);
+            let functions = [UnaryOp::Abs, UnaryOp::Real, UnaryOp::Imag];
+            program.op(OpKind::Unary(functions[random.below(3)]), &[value], part)
+        }
+        10 if is_complex => program.op(OpKind::Unary(UnaryOp::Sign), &[value], from),
         _ => {
             use BinaryOp::{Add, Divide, Maximum, Minimum, Multiply, Or, ShiftLeft, ShiftRightLogical, Subtract, Xor};
             let ops = match from.element {
                 element if element.is_integer() => [Add, Subtract, Or, Xor, ShiftLeft, ShiftRightLogical],
+                // Products fuse multiply-add where the processor does.
+                element if element.is_complex() => [Add, Subtract, Divide, Maximum, Minimum, Add],
                 _ => [Add, Subtract, Multiply, Divide, Maximum, Minimum],
             };
             match random.below(8) {
                 6 => program.op(OpKind::Unary(UnaryOp::Negate), &[value], from),
-                7 => program.op(OpKind::Unary(UnaryOp::Abs), &[value], from),
+                7 => program.op(OpKind::Unary(UnaryOp::Abs), &[value], from.with_element(from.element.real())),
                 op => program.op(OpKind::Binary(ops[op % 6]), &[value, peer], from),
             }
         }
@@ -220,6 +233,9 @@ fn check(seeds: impl IntoIterator<Item = u64>) {
             (ElementType::BF16, &[rows]),
         ] {
             values.push(program.param(ty(element, dims)));
+        }
+        if is_wide {
+            values.push(program.param(ty(ElementType::C64, &shape)));
         }
         for _ in 0..40 {
             let value = random_op(&mut program, shape, elements, &values, &mut random);

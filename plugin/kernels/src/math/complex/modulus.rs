@@ -1,8 +1,9 @@
-//! The modulus of a complex number.
+//! The modulus of a complex number, and the number divided by it.
 
 use num_complex::Complex;
 
 use super::scale::Scaled;
+use crate::math::double::Double;
 use crate::math::level::Level;
 
 /// |z| within an ULP: infinite if a part is, also beside NaN, as in C's Annex G.
@@ -13,17 +14,35 @@ pub(super) fn modulus<L: Level>(z: Complex<f64>) -> f64 {
     if is_infinite { f64::INFINITY } else { scaled.norm::<L>().sqrt() / scaled.scale }
 }
 
+/// The same of two floats, in doubles: their squares are exact, and neither overflow nor underflow.
+#[inline(always)]
+pub(crate) fn modulus_of_floats<D: Double>([re, im]: [D; 2]) -> D {
+    let [x, y] = [re * re, im * im];
+    let is_infinite = x.same(D::INFINITY) | y.same(D::INFINITY);
+    D::select(is_infinite, D::INFINITY, (x + y).root())
+}
+
+/// z / |z| of two floats, in doubles: 0 of zeros, NaN of what is not finite.
+#[inline(always)]
+pub(crate) fn sign_of_floats<D: Double>([re, im]: [D; 2]) -> [D; 2] {
+    let zero = D::of(0.0);
+    let size = (re * re + im * im).root();
+    let finite = D::select(size.less(D::INFINITY), size, D::NAN);
+    [re, im].map(|part| D::select(size.same(zero), zero, part / finite))
+}
+
 #[cfg(test)]
 mod tests {
     use num_complex::Complex;
 
-    use super::modulus;
+    use super::{modulus, modulus_of_floats, sign_of_floats};
     use crate::kernels::testing::Random;
     use crate::math::complex::Part;
+    use crate::math::complex::quotient::{finite_sign, is_easy, other_sign};
     use crate::math::level::{Baseline, with_level};
 
     fn of_floats(z: Complex<f32>) -> f32 {
-        f32::of_one(z, |z| modulus::<Baseline>(z).into()).re
+        f32::modulus::<Baseline>(z)
     }
 
     fn both(re: f64, im: f64) -> [f64; 2] {
@@ -70,6 +89,27 @@ mod tests {
             let z = Complex::new(x as f32, y as f32);
             let exact = f64::from(z.re).hypot(f64::from(z.im)) as f32;
             assert!(of_floats(z).to_bits().abs_diff(exact.to_bits()) <= 1, "{z}");
+        }
+    }
+
+    #[test]
+    fn floats_need_no_scale() {
+        let odd = [0.0, -0.0, 1.0, f32::MIN_POSITIVE, 1e-45, -1e-40, 3e38, f32::MAX, f32::INFINITY, f32::NAN];
+        let mut random = Random(6);
+        let bytes = random.bytes(8 * 20_000);
+        let any = bytes.chunks_exact(8).map(|bytes| {
+            let (re, im) = bytes.split_at(4);
+            [re, im].map(|part| f32::from_bits(u32::from_le_bytes(part.try_into().unwrap())))
+        });
+        // NaNs are equal here.
+        let bits = |x: f64| if x.is_nan() { None } else { Some((x as f32).to_bits()) };
+        for parts in odd.into_iter().flat_map(|x| odd.map(|y| [x, y])).chain(any) {
+            let parts = parts.map(f64::from);
+            let z = Complex::new(parts[0], parts[1]);
+            let scaled = with_level!(L => modulus::<L>(z));
+            assert_eq!(bits(modulus_of_floats(parts)), bits(scaled), "|{z}|");
+            let scaled = if is_easy(z) { with_level!(L => finite_sign::<L>(z)) } else { other_sign(z) };
+            assert_eq!(sign_of_floats(parts).map(bits), [scaled.re, scaled.im].map(bits), "the sign of {z}");
         }
     }
 

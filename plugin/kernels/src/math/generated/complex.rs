@@ -5,6 +5,8 @@ use oxcall_hlo::{BinaryOp, ComparisonDirection, ElementType, UnaryOp};
 use oxcall_jit::{Binary, Builder, Compare, Conversion, Shift, Shuffle, Value, WideBinary};
 
 use super::{Record, truth};
+use crate::math::complex::{modulus_of_floats, sign_of_floats};
+use crate::math::traced::{Traced, TracedFloat};
 
 /// The signs of both parts.
 const REAL_SIGN: u64 = 1 << 31;
@@ -13,13 +15,36 @@ const IMAGINARY_SIGN: u64 = 1 << 63;
 /// The function of one number for `op`.
 pub(super) fn unary(op: UnaryOp) -> Option<Record> {
     Some(match op {
-        UnaryOp::Real => |b, [x, ..]| b.wide().convert(Conversion::Low, x),
-        UnaryOp::Imag => |b, [x, ..]| b.wide().convert(Conversion::Low, b.wide().shift(Shift::Right, x, 32)),
+        UnaryOp::Real => |b, [x, ..]| parts(b, x)[0],
+        UnaryOp::Imag => |b, [x, ..]| parts(b, x)[1],
         UnaryOp::Negate => |b, [x, ..]| with_other_signs(b, x, REAL_SIGN | IMAGINARY_SIGN),
         UnaryOp::Conj => |b, [x, ..]| with_other_signs(b, x, IMAGINARY_SIGN),
         UnaryOp::Square => |b, [x, ..]| product(b, x, x),
+        UnaryOp::Abs => |b, [x, ..]| rounded(b, modulus_of_floats(parts_in_double(b, x))),
+        UnaryOp::Sign => |b, [x, ..]| joined(b, sign_of_floats(parts_in_double(b, x)).map(|part| rounded(b, part))),
         _ => return None,
     })
+}
+
+/// The real and the imaginary part.
+fn parts(b: &Builder, x: Value) -> [Value; 2] {
+    [x, b.wide().shift(Shift::Right, x, 32)].map(|pair| b.wide().convert(Conversion::Low, pair))
+}
+
+/// The parts as doubles.
+fn parts_in_double(b: &Builder, x: Value) -> [TracedFloat<'_, u64>; 2] {
+    parts(b, x).map(|part| TracedFloat(Traced::Value(b, b.wide().convert(Conversion::ToDouble, part))))
+}
+
+/// The float nearest to a double.
+fn rounded(b: &Builder, x: TracedFloat<'_, u64>) -> Value {
+    b.wide().convert(Conversion::ToFloat, x.0.value(b))
+}
+
+/// The number with these parts.
+fn joined(b: &Builder, parts: [Value; 2]) -> Value {
+    let [real, imaginary] = parts.map(|part| b.wide().convert(Conversion::ZeroExtend, part));
+    b.wide().binary(WideBinary::Or, real, b.wide().shift(Shift::Left, imaginary, 32))
 }
 
 fn with_other_signs(b: &Builder, x: Value, signs: u64) -> Value {
@@ -63,18 +88,12 @@ pub(super) fn compare(direction: ComparisonDirection) -> Option<Record> {
 
 /// The mask, of one lane, that says whether both parts are equal.
 fn are_equal(b: &Builder, x: Value, y: Value) -> Value {
-    let [real, imaginary] = [0, 32].map(|amount| {
-        let [x, y] = [x, y].map(|z| b.wide().convert(Conversion::Low, b.wide().shift(Shift::Right, z, amount)));
-        b.compare(Compare::Equal, x, y)
-    });
-    b.binary(Binary::And, real, imaginary)
+    let ([x, x_imaginary], [y, y_imaginary]) = (parts(b, x), parts(b, y));
+    b.binary(Binary::And, b.compare(Compare::Equal, x, y), b.compare(Compare::Equal, x_imaginary, y_imaginary))
 }
 
-/// The number with these parts.
+/// The number with two parts of a type.
 pub(crate) fn of_parts(part: ElementType) -> Option<Record> {
-    let record: Record = |b, [real, imaginary, _]| {
-        let [real, imaginary] = [real, imaginary].map(|part| b.wide().convert(Conversion::ZeroExtend, part));
-        b.wide().binary(WideBinary::Or, real, b.wide().shift(Shift::Left, imaginary, 32))
-    };
+    let record: Record = |b, [real, imaginary, _]| joined(b, [real, imaginary]);
     (part == ElementType::F32).then_some(record)
 }

@@ -16,7 +16,10 @@ const COUNT: usize = 4 * 16 * 40;
 /// Elements of a type: bits of all kinds, and for floats many that are near to one or odd.
 fn elements(random: &mut Random, element: ElementType) -> Vec<u8> {
     if element == ElementType::C64 {
-        return [(); 2].into_iter().flat_map(|()| elements(random, ElementType::F32)).collect();
+        let [real, imaginary] = [(); 2].map(|()| elements(random, ElementType::F32));
+        let part = |bytes: &[u8], index: usize| bytes[index % COUNT * 4..][..4].to_vec();
+        // Every kind of real part beside every kind of imaginary part.
+        return (0..COUNT).flat_map(|at| [part(&real, at), part(&imaginary, at + at / 4)].concat()).collect();
     }
     if is_wide(element) {
         let ends: [u64; 6] = [0, 1, u64::MAX, i64::MIN.cast_unsigned(), u64::MAX >> 1, 0xffff_ffff];
@@ -245,6 +248,30 @@ fn generated_code_gives_the_bits_of_functions() {
         }
     }
     assert!(forms > 200, "{forms} ops have both forms");
+}
+
+#[test]
+fn functions_of_complex_numbers() {
+    use ElementType::{C64, F32, Pred};
+    if !Kernel::is_supported() || !Avx2::is_present() {
+        return;
+    }
+    for seed in 1..20 {
+        for op in [UnaryOp::Real, UnaryOp::Imag, UnaryOp::Abs] {
+            assert!(check_with(&OpKind::Unary(op), &[C64], F32, seed), "{op:?}");
+        }
+        for op in [UnaryOp::Negate, UnaryOp::Conj, UnaryOp::Square, UnaryOp::Sign] {
+            assert!(check_with(&OpKind::Unary(op), &[C64], C64, seed), "{op:?}");
+        }
+        for op in [BinaryOp::Add, BinaryOp::Subtract, BinaryOp::Multiply] {
+            assert!(check_with(&OpKind::Binary(op), &[C64; 2], C64, seed), "{op:?}");
+        }
+        for direction in [ComparisonDirection::Eq, ComparisonDirection::Ne] {
+            let kind = OpKind::Compare(direction, ComparisonType::NoType);
+            assert!(check_with(&kind, &[C64; 2], Pred, seed), "{direction:?}");
+        }
+        assert!(check_with(&OpKind::Complex, &[F32; 2], C64, seed));
+    }
 }
 
 #[test]
