@@ -364,8 +364,7 @@ mod tests {
             let floats = |first: usize, count: usize| (first..first + count).map(|x| x as f32).collect::<Vec<f32>>();
             let (a, b, old) = (floats(1, count), floats(7, count), floats(20, rows * count));
             for (start, step) in [(-2, 2), (5, 2), (-1, 1)] {
-                let operands =
-                    [bytes(&[start]), bytes(&a), bytes(&b), bytes(&old), bytes(&[step])].map(|bytes| bytes.to_vec());
+                let operands = [bytes(&[start]), bytes(&a), bytes(&b), bytes(&old), bytes(&[step])];
                 let (mut i, mut x, mut y, mut z): (i32, _, _, _) = (start, a.clone(), b.clone(), old.clone());
                 while i < step {
                     let sum: Vec<f32> = x.iter().zip(&y).map(|(x, y)| x + y).collect();
