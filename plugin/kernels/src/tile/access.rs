@@ -5,6 +5,8 @@ use oxcall::Error;
 use oxcall_hlo::TensorType;
 use smallvec::SmallVec;
 
+use crate::kernels::movement::strided::{LARGEST_STRIDE, copy_row};
+
 /// A map from elements of a domain, in row-major order, to elements of an operand: all of the domain's, or those in a
 /// box.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -14,6 +16,9 @@ pub struct Access {
     /// The operand's element for the first one in the box.
     offset: usize,
 }
+
+/// The number of elements, a few apart, that take as long to copy as one run.
+const VECTORS: usize = 64;
 
 /// A dimension of the domain of an [`Access`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -146,7 +151,11 @@ impl Access {
     pub fn runs(&self) -> usize {
         let Some((inner, outer)) = self.dims.split_last() else { return 1 };
         let rows: usize = outer.iter().map(|dim| dim.len).product();
-        if inner.stride > 1 { rows * inner.len } else { rows }
+        match inner.stride {
+            0 | 1 => rows,
+            2..=LARGEST_STRIDE => rows * inner.len.div_ceil(VECTORS),
+            _ => rows * inner.len,
+        }
     }
 
     /// The operand's element for each element of the domain, which is the box, beginning at `first`.
@@ -254,9 +263,8 @@ impl Place {
     pub(crate) fn copy<T: Pod>(self, operand: &[T], out: &mut [T]) {
         let Place { first, stride } = self;
         match stride {
-            0 => out.fill(operand[first]),
             1 => out.copy_from_slice(&operand[first..first + out.len()]),
-            _ => out.iter_mut().zip(operand[first..].iter().step_by(stride)).for_each(|(out, &x)| *out = x),
+            _ => copy_row(operand, first, stride.cast_signed(), out),
         }
     }
 }

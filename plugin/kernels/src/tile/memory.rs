@@ -337,7 +337,8 @@ impl Memory {
         places.clear();
         for used in slots {
             let base = self.bases[used.slot as usize];
-            assert!(base.width * block <= BLOCK_BYTES && !base.per_row, "a block is large enough for any element");
+            let has_room = base.width * block <= BLOCK_BYTES && !base.per_row;
+            assert!(used.is_whole || has_room, "a block is large enough for any element");
             assert!(!used.is_splat || base.is_array || base.width * block <= base.len, "a block of it is filled");
             assert!(!used.is_whole || base.is_array, "only operands are read as a whole");
             places.push(Place { data: self.array(used), advances: !used.is_splat && !used.is_whole });

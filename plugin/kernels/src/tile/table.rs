@@ -367,8 +367,9 @@ impl Gather {
     fn spaced(&self, memory: &mut Memory, cursors: &[Cursor<'_>], block: Block) -> Addresses {
         let Block { first, column, count, rows, row } = block;
         let parts = cursors.iter().zip(&self.parts);
-        let found = parts.filter_map(|(cursor, &(input, _))| Some((input, cursor.run().place?, cursor.row_step(row))));
-        let Some((input, place, step)) = found.last() else {
+        let mut found =
+            parts.filter_map(|(cursor, &(input, _))| Some((input, cursor.run().place?, cursor.row_step(row))));
+        let Some((input, place, step)) = found.next_back() else {
             return memory.spaced(self.out, first, (rows, row), count);
         };
         if !self.is_result && (place.stride == 1 || self.is_even || count == 1) {

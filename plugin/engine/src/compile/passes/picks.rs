@@ -63,12 +63,15 @@ fn moved(rewriter: &mut Rewriter<'_>, op: &Op, uses: &Uses) -> Option<ValueId> {
     }
     let (&from, indices) = op.operands.split_first()?;
     // A slice of an array that is in memory in any case may be a view of it.
-    if is_slice(&op.kind) && uses.get(&from).is_none_or(|(all, slices)| all != slices) {
+    let &(all, slices) = uses.get(&from)?;
+    if is_slice(&op.kind) && all != slices {
         return None;
     }
     let (source, result) = (rewriter.tensor(from), rewriter.tensor(op.results[0]).clone());
     let (large, small) = (source.checked_count()?, result.checked_count()?);
-    let is_worth_it = large >= FEWEST && small > 0 && small.saturating_mul(FEWEST_FOR_EACH) <= large;
+    // Parts that make up the whole, such as halves or coordinates, are computed once in either case.
+    let for_each = if is_slice(&op.kind) { FEWEST_FOR_EACH.min(all) } else { FEWEST_FOR_EACH };
+    let is_worth_it = large >= FEWEST && small > 0 && small.saturating_mul(for_each) <= large;
     if !is_worth_it || !is_computed(rewriter, from) {
         return None;
     }

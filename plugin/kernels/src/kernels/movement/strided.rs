@@ -286,8 +286,11 @@ fn collapse(loops: impl IntoIterator<Item = Loop<1>>) -> Nest<1> {
     loops
 }
 
+/// The largest distance of elements for which copies are compiled for vectors.
+pub(crate) const LARGEST_STRIDE: usize = 4;
+
 /// Copies elements that are `stride` apart, from `start` on.
-pub(super) fn copy_row<T: Pod>(src: &[T], start: usize, stride: isize, row: &mut [T]) {
+pub(crate) fn copy_row<T: Pod>(src: &[T], start: usize, stride: isize, row: &mut [T]) {
     match stride {
         0 => row.fill(src[start]),
         -1 => {
