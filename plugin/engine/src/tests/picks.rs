@@ -142,8 +142,10 @@ fn large_parts_and_arrays_that_others_use_stay() {
     // Halves are computed once each; two thirds are not.
     for (rows, is_taken) in [(ROWS / 2, true), (2 * ROWS / 3, false)] {
         let text = check(&|f, array| {
-            let part = |start: usize| {
-                OpKind::Slice { start: vec![start, 0], limit: vec![start + rows, COLUMNS], strides: vec![1, 1] }
+            let part = |start: usize| OpKind::Slice {
+                start: vec![start, 0],
+                limit: vec![start + rows, COLUMNS],
+                strides: vec![1, 1],
             };
             let (first, last) = (f.op(part(0), [array])?, f.op(part(ROWS - rows), [array])?);
             binary(f, BinaryOp::Add, first, last)

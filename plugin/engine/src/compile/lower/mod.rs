@@ -3,8 +3,9 @@
 //!
 //! * `order`: the order of ops; `view`: ops that need no kernel; `flops`: the arithmetic
 //!   operations of kernels.
-//! * `control_flow` (`interchange`: loops that run piece by piece), `custom_call` (`layout`: layouts of their buffers, `packing`: elements that share bytes),
-//!   `collective`, `manual` (manual computations as programs of their own), `constants`.
+//! * `control_flow` (`interchange`: loops that run piece by piece), `custom_call` (`layout`: layouts of their buffers,
+//!   `packing`: elements that share bytes), `collective`, `manual` (manual computations as programs of their own),
+//!   `constants`.
 
 mod collective;
 mod constants;
