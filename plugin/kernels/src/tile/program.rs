@@ -259,7 +259,11 @@ impl Program {
             _ => None,
         };
         let rows = self.steps.iter().filter_map(row).filter(|row| *row <= LONGEST_GATHERED);
-        if self.row > 1 { self.row } else { rows.max().unwrap_or(1) }
+        let unit = if self.row > 1 { self.row } else { rows.max().unwrap_or(1) };
+        match self.table.as_ref().and_then(Table::whole_row) {
+            Some(row) if unit % row != 0 => row,
+            _ => unit,
+        }
     }
 
     /// Whether it computes `count` elements, any range of them, and reduces nothing.

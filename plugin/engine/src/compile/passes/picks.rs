@@ -63,7 +63,7 @@ fn moved(rewriter: &mut Rewriter<'_>, op: &Op, uses: &Uses) -> Option<ValueId> {
     }
     let (&from, indices) = op.operands.split_first()?;
     // A slice of an array that is in memory in any case may be a view of it.
-    let &(all, slices) = uses.get(&from)?;
+    let (all, slices) = uses.get(&from).copied().unwrap_or((usize::MAX, 0));
     if is_slice(&op.kind) && all != slices {
         return None;
     }

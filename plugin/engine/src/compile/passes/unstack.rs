@@ -227,7 +227,7 @@ impl Rows<'_> {
     fn op(&mut self, rewriter: &mut Rewriter<'_>, op: Op) {
         let Stacked { dim, rows, ref values, .. } = *self.stacked;
         if let Some(known) = op.operands.first().and_then(|operand| self.known.get(operand))
-            && let Some((_, row)) = row_of(&op, &self.stacked.dims)
+            && let Some((_, row)) = row_of(&op, &self.stacked.dims).filter(|&(along, _)| along == dim)
         {
             return self.ops.push(Op { kind: OpKind::Reshape, operands: vec![known[row]], ..op });
         }

@@ -84,6 +84,22 @@ fn arrays_of_unknowns_become_rows() {
             [f.op(add(), [s, second]).unwrap(), f.op(add(), [v, v]).unwrap()]
         });
         assert!(is_taken_apart(&stages), "{stages}");
+        // An array that does not change, of which other parts are read, too.
+        let mut other = dims.to_vec();
+        let along = (dim + 1) % dims.len();
+        other[along] = 1;
+        let fixed = steps(dims, |f, s, v| {
+            let turned = turned(f, s, dim);
+            let noise = f.typed(OpKind::Iota { dim: along }, [], f32s(dims)).unwrap();
+            let slice =
+                OpKind::Slice { start: vec![0; dims.len()], limit: other.clone(), strides: vec![1; dims.len()] };
+            let part = f.op(slice, [noise]).unwrap();
+            let part = f.typed(OpKind::BroadcastInDim { dims: (0..dims.len()).collect() }, [part], f32s(dims)).unwrap();
+            let next = f.op(add(), [s, turned]).unwrap();
+            let next = f.op(add(), [next, noise]).unwrap();
+            [f.op(add(), [next, part]).unwrap(), f.op(add(), [v, v]).unwrap()]
+        });
+        assert!(is_taken_apart(&fixed), "{fixed}");
     }
 }
 
