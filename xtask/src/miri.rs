@@ -36,7 +36,8 @@ const ENGINE: Run = Run {
     ..PJRT
 };
 
-/// Below the engine: memory, and threads that help. Kernels are safe code over slices, and far too slow here.
+/// Below the engine: memory, threads that help, and programs on pieces of arrays. Other kernels are safe code over
+/// slices, and far too slow here.
 const KERNELS: Run = Run { package: "oxcall-kernels", ..ENGINE };
 
 /// What runs. Everything follows stacked borrows with strict provenance, but for addresses that travel as integers;
@@ -70,7 +71,7 @@ const RUNS: &[Run] = &[
     PJRT,
     // The addresses of buffers are integers in the API.
     Run { flags: "-Zmiri-permissive-provenance -Zmiri-ignore-leaks", target: &["--test", "conformance"], ..PJRT },
-    Run { only: &["memory::", "pool::tests"], ..KERNELS },
+    Run { only: &["memory::", "pool::tests", "tile::tiled_loop"], ..KERNELS },
     Run { only: ENGINE_TESTS, ..ENGINE },
 ];
 

@@ -182,7 +182,7 @@ pub(super) fn one_nan(element: ElementType, bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     match element {
         ElementType::F32 | ElementType::C64 => {
-            replace_nans(&mut bytes, f32::NAN.to_le_bytes(), |x| f32::from_le_bytes(x).is_nan())
+            replace_nans(&mut bytes, f32::NAN.to_le_bytes(), |x| f32::from_le_bytes(x).is_nan());
         }
         ElementType::F64 => replace_nans(&mut bytes, f64::NAN.to_le_bytes(), |x| f64::from_le_bytes(x).is_nan()),
         ElementType::BF16 => {
