@@ -112,7 +112,6 @@ impl Shape {
         let mut carries = Vec::with_capacity(op.operands.len());
         let mut counts = Vec::new();
         for (index, (&param, &next)) in body.params.iter().zip(&body.results).enumerate() {
-            debug_assert_eq!(op.operands.len(), body.params.len(), "verified");
             let all = count(func, param)?;
             let written = body.ops.iter().position(|op| op.results.contains(&next));
             let row = written.and_then(|written| written_row(func, &body.ops[written], param));
@@ -458,12 +457,14 @@ impl<'m> Interchange<'m> {
         Some((scalars, arrays, written))
     }
 
-    /// The place of an array that is known, or that no iteration changes.
-    fn source(&mut self, value: ValueId) -> Option<Source> {
-        let value = self.root(value);
-        match self.sources.get(&value) {
-            Some(&source) => Some(source),
-            None => self.operand(value).map(Source::Operand),
+    /// The place of a value that is known, or that no iteration changes.
+    fn source(&mut self, mut value: ValueId) -> Option<Source> {
+        loop {
+            match (self.sources.get(&value), self.same.get(&value)) {
+                (Some(&source), _) => return Some(source),
+                (None, Some(&same)) => value = same,
+                (None, None) => return self.operand(value).map(Source::Operand),
+            }
         }
     }
 
