@@ -334,7 +334,8 @@ mod tests {
     /// `(i, a, b, rows)` becomes `(i + n, b, a + b, rows with a + b at i)` while `i < n`.
     #[test]
     fn pieces_run_on_threads_and_without_memory() {
-        for (count, is_split) in [(1000, true), (1000, false), (1, false)] {
+        let large = if cfg!(miri) { 150 } else { 1000 };
+        for (count, is_split) in [(large, true), (large, false), (1, false)] {
             let (rows, f32s) = (3, ElementType::F32);
             let mut builder = Builder::new(count, [(f32s, count), (f32s, count)]);
             let [a, b] = [0, 1].map(|input| builder.input(input, Access::new(&[count], &[1])));
