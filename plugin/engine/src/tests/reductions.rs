@@ -46,7 +46,9 @@ fn of_pairs(element: ElementType, function: BinaryOp, [count, others, row]: [usi
 
 /// Checks such functions of arrays of small numbers, to within roundings of a relative `epsilon`.
 fn check_pairs<T: Pod>(element: ElementType, number: fn(usize) -> T, value: fn(T) -> f64, epsilon: f64) {
-    for [count, others, row] in [[20, 300, 16], [33, 130, 100], [9, 140, 1024], [9, 4100, 20], [17, 128, 33]] {
+    for [count, others, row] in
+        [[20, 300, 16], [33, 130, 100], [9, 140, 1024], [9, 4100, 20], [17, 128, 33], [300, 20, 16], [4100, 7, 33]]
+    {
         for function in [BinaryOp::Add, BinaryOp::Maximum] {
             let x: Vec<T> = (0..count * row).map(|i| number(i * 37 % 1009)).collect();
             let y: Vec<T> = (0..others * row).map(|i| number(i * 53 % 1013)).collect();

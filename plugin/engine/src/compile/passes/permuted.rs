@@ -2,9 +2,9 @@
 //!
 //! `sum((x[:, None] - y[None])^2, -1)` reads each row of both arrays many times. In rows, what is repeated is copied,
 //! and reduced in another pass. So dimensions are permuted: those that are reduced come before the last one that is
-//! kept. Each step is then a vector of results, of whole vectors of some leaves and single numbers of the others. Only
-//! the leaves, which are small, are transposed. Sums stay as accurate: those of columns are chains of a few terms too,
-//! which are joined in pairs.
+//! kept, or, if that is short, before the largest, and results are transposed. Each step is then a vector of results,
+//! of whole vectors of some leaves and single numbers of the others. Only the leaves, which are small, are transposed.
+//! Sums stay as accurate: those of columns are chains of a few terms too, which are joined in pairs.
 
 use std::collections::HashMap;
 
@@ -30,6 +30,9 @@ const LONGEST_ROW: usize = 1024;
 /// The fewest columns: a step for each row of them has to be worth starting. Sums in 64 columns take at least 1.3 times
 /// as long as in rows, in 96 up to 1.15 times, and in 128 at most as long.
 const FEWEST_COLUMNS: usize = 128;
+
+/// The fewest elements of the operand for each result, if results have to be transposed.
+const FEWEST_FOR_EACH_RESULT: usize = 16;
 
 /// The fewest elements of the operand for each of the leaves: transposing one takes as long as computing several.
 const FEWEST_FOR_EACH: usize = 8;
@@ -70,26 +73,42 @@ fn permuted(rewriter: &mut Rewriter<'_>, op: &Op, uses: &Uses) -> Option<ValueId
         return None;
     }
     let value = Permuted { order: &order, known: HashMap::new() }.of(rewriter, operand);
-    let dims = (0..order.len()).filter(|&place| dims.contains(&order[place])).collect();
-    Some(reduce(rewriter, value, init, function, dims))
+    let places = (0..order.len()).filter(|&place| dims.contains(&order[place])).collect();
+    let result = reduce(rewriter, value, init, function, places);
+    // Kept dimensions in another order than those of the result.
+    let kept: Vec<usize> = order.into_iter().filter(|dim| !dims.contains(dim)).collect();
+    if kept.is_sorted() {
+        return Some(result);
+    }
+    let mut permutation: Vec<usize> = (0..kept.len()).collect();
+    permutation.sort_by_key(|&place| kept[place]);
+    let ty = rewriter.tensor(op.results[0]).clone();
+    Some(rewriter.emit(OpKind::Transpose { permutation }, &[result], ty))
 }
 
-/// The order of the dimensions of an array of this type in which those that are reduced come before the last one that
-/// is kept; `None` if they are not the last ones, beside dimensions of size 1, or if rows are as fast.
+/// The order of the dimensions of an array of this type in which those that are reduced come before one that is kept:
+/// the last one, if it has enough columns, or the largest; `None` if they are not the last ones, beside dimensions of
+/// size 1, or if rows are as fast.
 fn order(ty: &TensorType, reduced: &[usize]) -> Option<Vec<usize>> {
     let is_kept = |dim: &usize| !reduced.contains(dim);
     let last = (0..ty.rank()).rev().find(|dim| is_kept(dim) && ty.dims[*dim] != 1)?;
     let is_inner = reduced.iter().all(|&dim| dim > last || ty.dims[dim] == 1);
     let is_large = ty.checked_count()? >= FEWEST;
-    let (rows, columns) = (reduced.iter().map(|&dim| ty.dims[dim]).product::<usize>(), ty.dims[last]);
-    let is_worth_it = (SHORTEST_ROW..=LONGEST_ROW).contains(&rows) && columns >= FEWEST_COLUMNS;
-    if !is_inner || !is_large || !is_worth_it || rows * columns < SMALLEST_SLAB {
+    let rows = reduced.iter().map(|&dim| ty.dims[dim]).product::<usize>();
+    let columns = match last {
+        last if ty.dims[last] >= FEWEST_COLUMNS => last,
+        last => {
+            (0..=last).filter(is_kept).max_by_key(|&dim| ty.dims[dim]).filter(|_| rows >= FEWEST_FOR_EACH_RESULT)?
+        }
+    };
+    let is_worth_it = (SHORTEST_ROW..=LONGEST_ROW).contains(&rows) && ty.dims[columns] >= FEWEST_COLUMNS;
+    if !is_inner || !is_large || !is_worth_it || rows * ty.dims[columns] < SMALLEST_SLAB {
         return None;
     }
-    let before = (0..last).filter(is_kept);
+    let before = (0..last + 1).filter(|dim| is_kept(dim) && *dim != columns);
     let inner = (0..ty.rank()).filter(|dim| !is_kept(dim));
-    let after = (last..ty.rank()).filter(is_kept);
-    Some(before.chain(inner).chain(after).collect())
+    let after = (last + 1..ty.rank()).filter(is_kept);
+    Some(before.chain(inner).chain([columns]).chain(after).collect())
 }
 
 /// What an expression consists of.

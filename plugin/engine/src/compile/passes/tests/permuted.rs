@@ -80,6 +80,15 @@ fn dimensions_before_and_of_size_1_stay_in_order() {
 }
 
 #[test]
+fn a_large_dimension_becomes_the_columns() {
+    // Distances of many points from a few, whose result is transposed, as one of the leaves is.
+    let text = text_of(&[1000, 20, 64], &[&[0, 2], &[1, 2]], BinaryOp::Add, &[2], square);
+    assert!(has(&text, "multiply", "20,64,1000", 2), "{text}");
+    let text = text_of(&[3, 1000, 20, 64], &[&[0, 1, 3], &[2, 3]], BinaryOp::Add, &[3], square);
+    assert!(has(&text, "multiply", "3,20,64,1000", 2), "{text}");
+}
+
+#[test]
 fn leaves_may_have_other_dimensions_and_be_numbered() {
     // Vectors are in order whatever the order of their dimensions is.
     let text = text_of(&[100, 130, 64], &[&[1], &[2]], BinaryOp::Add, &[2], square);
@@ -152,7 +161,9 @@ fn other_reductions_of_rows_stay() {
         (&[8, 200, 64], &[&[0, 2], &[1, 2]], 2),
         // Few elements, columns, or elements of a slab; long rows.
         (&[15, 130, 32], &[&[0, 2], &[1, 2]], 2),
-        (&[1000, 127, 64], &[&[0, 2], &[1, 2]], 2),
+        (&[127, 126, 64], &[&[0, 2], &[1, 2]], 2),
+        // Few columns in the last dimension, and too many results to transpose.
+        (&[1000, 127, 12], &[&[0, 2], &[1, 2]], 2),
         (&[1000, 130, 31], &[&[0, 2], &[1, 2]], 2),
         (&[100, 130, 1025], &[&[0, 2], &[1, 2]], 2),
         // Rows that are columns already.
