@@ -148,12 +148,22 @@ impl Access {
     }
 
     /// The number of runs of elements that are copied as one.
-    pub fn runs(&self) -> usize {
+    pub(crate) fn runs(&self) -> usize {
+        self.runs_of(1)
+    }
+
+    /// The same, where elements a few apart are runs, too: loops that are compiled for vectors copy them.
+    pub fn runs_for_vectors(&self) -> usize {
+        self.runs_of(VECTORS)
+    }
+
+    /// The number of runs, if one has so many elements where these are a few apart.
+    fn runs_of(&self, strided: usize) -> usize {
         let Some((inner, outer)) = self.dims.split_last() else { return 1 };
         let rows: usize = outer.iter().map(|dim| dim.len).product();
         match inner.stride {
             0 | 1 => rows,
-            2..=LARGEST_STRIDE => rows * inner.len.div_ceil(VECTORS),
+            2..=LARGEST_STRIDE => rows * inner.len.div_ceil(strided),
             _ => rows * inner.len,
         }
     }
@@ -263,6 +273,8 @@ impl Place {
     pub(crate) fn copy<T: Pod>(self, operand: &[T], out: &mut [T]) {
         let Place { first, stride } = self;
         match stride {
+            // Rows may be of two elements, for which a call would take longer than the rest.
+            0 => out.fill(operand[first]),
             1 => out.copy_from_slice(&operand[first..first + out.len()]),
             _ => copy_row(operand, first, stride.cast_signed(), out),
         }

@@ -143,7 +143,7 @@ pub(super) fn of(graph: &Graph<'_>, value: ValueId) -> Option<View> {
         return None;
     }
     let view = view(graph, value, DEEPEST)?;
-    let runs: usize = view.parts.iter().map(|part| part.access().runs()).sum();
+    let runs: usize = view.parts.iter().map(|part| part.access().runs_for_vectors()).sum();
     let count = graph.tensor(value)?.count();
     (runs <= count.div_ceil(SHORTEST_RUN)).then_some(view)
 }
