@@ -13,6 +13,7 @@ use oxcall_jit::Listing;
 
 use super::frame::{Frame, Memory, Scalars};
 use super::program::Program;
+use crate::element::Scalar;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::pool::{Cost, Outcome};
 use crate::scalar;
@@ -244,7 +245,7 @@ impl TiledLoop {
         TiledLoop { parts, homes, copied, own, name, piece, cost: Cost { flops, bytes } }
     }
 
-    /// Runs the loop on a range of elements; returns the scalars after it.
+    /// Runs the loop on a range of elements; returns the carried scalars after it.
     ///
     /// # Safety
     /// No other thread has these elements of the results.
@@ -254,18 +255,19 @@ impl TiledLoop {
         inputs: Inputs<'_>,
         outputs: &Outputs<'_>,
         range: Range<usize>,
-    ) -> Result<Scalars, Error> {
+    ) -> Result<Vec<Scalar>, Error> {
         let pieces = range.len().div_ceil(self.piece).max(1);
         let len = range.len().div_ceil(pieces).next_multiple_of(UNIT);
         let mut memory = Memory::new(self, cx, len)?;
-        let mut scalars = Scalars::new(&self.parts, inputs);
+        let mut last = Vec::new();
         for start in range.clone().step_by(len) {
-            scalars = Scalars::new(&self.parts, inputs);
+            let scalars = Scalars::new(&self.parts, inputs);
             let piece = start..(start + len).min(range.end);
             // SAFETY: as the caller guarantees.
             unsafe { Frame::new(self, inputs, outputs, &scalars, &mut memory, piece).run(cx.era) };
+            last = scalars.carried(&self.parts);
         }
-        Ok(scalars)
+        Ok(last)
     }
 }
 
@@ -301,7 +303,7 @@ impl Kernel for TiledLoop {
             let is_first = range.start == 0;
             // SAFETY: each thread has its own ranges.
             match unsafe { self.run_range(cx, inputs, &outputs, range) } {
-                Ok(scalars) if is_first => drop(last.set(scalars.carried(&self.parts))),
+                Ok(scalars) if is_first => drop(last.set(scalars)),
                 outcome => outcome.map(drop).note(&failure),
             }
         });

@@ -1,10 +1,10 @@
 //! Interchange of loops: from a `while` with an element-wise body to a [`TiledLoop`].
 //!
-//! A loop qualifies if what it carries are scalars, arrays of one size, and arrays of rows of that size of which each
-//! iteration writes one; if its body computes scalars from scalars, and arrays element by element, from carried arrays,
-//! scalars, rows that a scalar selects, and anything that no iteration changes; and if its condition depends on scalars
-//! only. Or, as `vmap` makes it, the condition is whether any element goes on, and the body keeps the others as they
-//! are.
+//! A loop qualifies if it carries scalars, arrays of one size, and arrays into which each iteration writes one row of
+//! that size; if its body computes scalars from scalars, and arrays element by element, from carried arrays, scalars,
+//! rows that a scalar selects, and anything that no iteration changes; and if its condition depends on scalars only. A
+//! `while` under `vmap` qualifies, too: its condition is whether any element goes on, and its body leaves the others
+//! unchanged.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -55,7 +55,7 @@ impl<'m> Lowering<'m> {
     }
 }
 
-/// What becomes of a value that a loop carries.
+/// How a loop changes a value that it carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Carry {
     /// No iteration changes it.
@@ -70,7 +70,7 @@ enum Carry {
 struct Shape {
     /// The number of elements of each array.
     count: usize,
-    /// What the loop carries.
+    /// The carried values, by index.
     carries: Vec<Carry>,
 }
 
@@ -92,7 +92,7 @@ fn is_scalar(func: &Func, value: ValueId) -> bool {
     count(func, value) == Some(1)
 }
 
-/// Whether all operands and results of an op are scalars, and it is not a loop: each piece would run it.
+/// Whether an op works on scalars only and contains no loop, which every piece would run again.
 fn is_scalar_op(func: &Func, op: &Op) -> bool {
     let is_straight = |region: &Region| region.ops.iter().all(|op| is_scalar_op(func, op));
     op.operands.iter().chain(&op.results).all(|&value| is_scalar(func, value))
@@ -274,7 +274,7 @@ impl<'m> Interchange<'m> {
         Some(())
     }
 
-    /// The value of which `value` has the elements: one that is computed, carried or outside of the loop.
+    /// The value whose elements `value` has: one that an op computes, that the loop carries, or from outside.
     fn root(&self, mut value: ValueId) -> ValueId {
         while let Some(&same) = self.same.get(&value) {
             value = same;
@@ -381,10 +381,8 @@ impl<'m> Interchange<'m> {
     /// The parts of the loop; `None` if it does not qualify.
     fn parts(&mut self, shape: &Shape, codegen: Codegen) -> Option<LoopParts> {
         let condition = self.condition(shape, codegen)?;
-        let [scalar_work, late_work] = [0, 1].map(|phase| {
-            let args = self.scalar_args(&self.scalar_ops[phase], &self.computed[phase]);
-            self.scalar_work(&args, &self.scalar_ops[phase], &self.computed[phase])
-        });
+        let [scalar_work, late_work] =
+            [0, 1].map(|phase| self.scalar_work(&self.scalar_ops[phase], &self.computed[phase]));
         let (scalar_work, late_work) = (scalar_work?, late_work?);
         let taken = self.taken()?;
         let arrays = (self.body.results.iter().zip(&shape.carries)).filter_map(|(&next, carry)| match *carry {
@@ -393,7 +391,7 @@ impl<'m> Interchange<'m> {
             Carry::Invariant | Carry::Scalar => None,
         });
         let results = arrays.collect();
-        let region = Region { params: Vec::new(), ops: self.array_ops.clone(), results };
+        let region = Region { params: Vec::new(), ops: std::mem::take(&mut self.array_ops), results };
         let work = self.programs(&region, shape.count, codegen)?;
         let (scalars, arrays, written) = self.carried(shape)?;
         Some(LoopParts {
@@ -427,7 +425,7 @@ impl<'m> Interchange<'m> {
         Some(taken)
     }
 
-    /// What the loop carries, with results in the order in which the kernel gives them.
+    /// The carried values that change, with results numbered in the order of the loop's.
     fn carried(&mut self, shape: &Shape) -> Option<(Vec<CarriedScalar>, Vec<CarriedArray>, Vec<WrittenRows>)> {
         let (mut scalars, mut arrays, mut written) = (Vec::new(), Vec::new(), Vec::new());
         let mut result = 0;
@@ -484,8 +482,9 @@ impl<'m> Interchange<'m> {
     }
 
     /// A function of scalars; `None` if an op does not work on scalars.
-    fn scalar_work(&self, args: &[ValueId], ops: &[Op], results: &[ValueId]) -> Option<ScalarWork> {
-        let program = scalar::Program::new(self.func, args, ops, results).ok()?;
+    fn scalar_work(&self, ops: &[Op], results: &[ValueId]) -> Option<ScalarWork> {
+        let args = self.scalar_args(ops, results);
+        let program = scalar::Program::new(self.func, &args, ops, results).ok()?;
         let id = |value: &ValueId| match self.sources.get(value) {
             Some(&Source::Scalar(id)) => Some(id),
             _ => None,
@@ -523,7 +522,7 @@ impl<'m> Interchange<'m> {
         Some(all)
     }
 
-    /// Whether an op needs no program: its result is an operand by another name, or a constant.
+    /// Whether an op needs no program: its result is another name for an operand, or a constant.
     fn is_known(&mut self, op: &Op) -> bool {
         let tensor = |value: ValueId| self.func.ty(value).tensor();
         match (&op.kind, op.operands.first()) {
@@ -549,8 +548,7 @@ impl<'m> Interchange<'m> {
     fn condition(&mut self, shape: &Shape, codegen: Codegen) -> Option<Condition> {
         let cond = self.cond;
         if cond.ops.iter().all(|op| is_scalar_op(self.func, op)) {
-            let args = self.scalar_args(&cond.ops, &cond.results);
-            return self.scalar_work(&args, &cond.ops, &cond.results).map(Condition::Scalar);
+            return self.scalar_work(&cond.ops, &cond.results).map(Condition::Scalar);
         }
         let goes_on = self.any(shape)?;
         let ops = cond.ops.iter().filter(|op| !op.results.contains(&cond.results[0])).cloned().collect();
@@ -560,8 +558,8 @@ impl<'m> Interchange<'m> {
         (self.source(goes_on) == Some(last)).then_some(Condition::Any(work))
     }
 
-    /// The booleans of which any has to be true for another iteration, if an iteration keeps each element for which
-    /// they are false.
+    /// The booleans that keep the loop going while any is true, if iterations leave elements unchanged where they are
+    /// false.
     fn any(&self, shape: &Shape) -> Option<ValueId> {
         let reduce = self.cond.ops.iter().find(|op| op.results.contains(&self.cond.results[0]))?;
         let (OpKind::Reduce { dims }, &[booleans, init]) = (&reduce.kind, &reduce.operands[..]) else { return None };
@@ -589,7 +587,8 @@ impl<'m> Interchange<'m> {
         Some(booleans)
     }
 
-    /// Whether a value of the condition and one of the body are computed in the same way; `known` has pairs that are.
+    /// Whether a value of the condition and one of the body are computed in the same way; `known` holds the pairs found
+    /// equal so far.
     fn is_same(&self, of_cond: ValueId, of_body: ValueId, known: &mut HashSet<[ValueId; 2]>) -> bool {
         let pair @ [cond, body] = [of_cond, of_body].map(|value| self.root(value));
         let params = self.cond.params.iter().zip(&self.body.params);

@@ -23,25 +23,19 @@ const MOST_ARRAYS: usize = 16;
 /// # Errors
 /// None; the type is that of rewrites.
 pub(super) fn carries(module: &mut Module) -> Result<bool, Error> {
-    let mut any = false;
-    for _ in 0..MOST_ARRAYS {
-        let mut changed = false;
-        rewrite(module, |rewriter, op| {
+    for arrays in 0..MOST_ARRAYS {
+        let changed = rewrite(module, |rewriter, op| {
             let stacked = (0..op.operands.len()).find_map(|index| Stacked::of(rewriter, &op, index));
             Ok(match stacked {
-                Some(stacked) => {
-                    changed = true;
-                    Rewrite::With(stacked.take_apart(rewriter, op).into())
-                }
+                Some(stacked) => Rewrite::With(stacked.take_apart(rewriter, op).into()),
                 None => Rewrite::Keep(op),
             })
         })?;
-        any |= changed;
         if !changed {
-            break;
+            return Ok(arrays > 0);
         }
     }
-    Ok(any)
+    Ok(true)
 }
 
 /// Arrays of one shape that a loop carries, whose rows are read, and put together again.
@@ -89,6 +83,10 @@ impl Stacked {
     fn find(&mut self, rewriter: &Rewriter<'_>, body: &Region) -> Option<()> {
         let defs: HashMap<ValueId, &Op> =
             body.ops.iter().flat_map(|op| op.results.iter().map(move |&result| (result, op))).collect();
+        let mut users: HashMap<ValueId, Vec<&Op>> = HashMap::new();
+        for op in body.ops.iter().filter(|op| is_elementwise(&op.kind)) {
+            op.operands.iter().for_each(|&operand| users.entry(operand).or_default().push(op));
+        }
         let is_ours = |value: ValueId| rewriter.ty(value).tensor().is_some_and(|ty| ty.dims[..] == self.dims);
         let mut open = vec![body.params[self.indices[0]]];
         let mut is_stack = false;
@@ -116,8 +114,7 @@ impl Stacked {
                     }
                 }
             }
-            let users = body.ops.iter().filter(|op| op.operands.contains(&value) && is_elementwise(&op.kind));
-            open.extend(users.flat_map(|op| &op.results));
+            open.extend(users.get(&value).into_iter().flatten().flat_map(|op| &op.results));
         }
         let is_fine = |op: &Op| {
             let uses_ours = op.operands.iter().any(|operand| self.values.contains(operand));
