@@ -218,17 +218,6 @@ impl Memory {
         self.bases[slot as usize].data
     }
 
-    /// The address of `rows` rows of `count` elements, from the tile's element `first` on, and their distance in bytes.
-    ///
-    /// # Panics
-    /// If they are outside the tile, or the slot has one element for each row.
-    #[inline]
-    pub(super) fn rows(&self, slot: Slot, first: usize, count: usize, rows: usize) -> (*mut u8, usize) {
-        let base = self.bases[slot as usize];
-        assert!(first + rows * count <= self.len && !base.per_row, "the rows are in the tile");
-        (self.range(base).0.wrapping_add(first * base.width), count * base.width)
-    }
-
     /// The address of rows of elements of an array, and their distance in bytes: `rows` of `count` elements, the first
     /// at element `first`, each `step` elements after the one before.
     ///
@@ -247,22 +236,22 @@ impl Memory {
         (data.wrapping_add(first * width), step * width)
     }
 
-    /// The address of `count` elements of each of `rows` rows, which are `row` elements apart, from the tile's element
-    /// `first` on, and that distance in bytes.
+    /// The address of `count` elements of each of `rows` rows, which are `apart` elements apart, from the tile's
+    /// element `first` on, and that distance in bytes.
     ///
     /// # Panics
     /// If they are outside the tile, or the slot has one element for each row.
     #[inline]
-    pub(super) fn spaced(
+    pub(super) fn rows(
         &self,
         slot: Slot,
         first: usize,
-        (rows, row): (usize, usize),
+        (rows, apart): (usize, usize),
         count: usize,
     ) -> (*mut u8, usize) {
         let base = self.bases[slot as usize];
-        assert!(first + (rows - 1) * row + count <= self.len && !base.per_row, "the rows are in the tile");
-        (self.range(base).0.wrapping_add(first * base.width), row * base.width)
+        assert!(first + (rows - 1) * apart + count <= self.len && !base.per_row, "the rows are in the tile");
+        (self.range(base).0.wrapping_add(first * base.width), apart * base.width)
     }
 
     /// Fills `count` elements of a register, from `at` on, with an element of an array; returns their address.

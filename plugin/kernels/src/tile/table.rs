@@ -218,7 +218,7 @@ impl Table {
                     arrays.push(match array {
                         Array::Gather(gather) => self.gathers[gather].spaced(memory, &cursors[gather], block),
                         Array::First(slot) => (memory.first(slot), 0),
-                        Array::Slot(slot) => memory.spaced(slot, block.first, (alike, row), count),
+                        Array::Slot(slot) => memory.rows(slot, block.first, (alike, row), count),
                         Array::Ring(_) | Array::Accumulator(_) => unreachable!("rows with rings are not cut"),
                     });
                 }
@@ -335,7 +335,7 @@ impl Walk<'_> {
                 arrays.push(match array {
                     Array::Gather(gather) => gathered[gather],
                     Array::First(slot) => (memory.first(slot), 0),
-                    Array::Slot(slot) => memory.rows(slot, done, count, alike),
+                    Array::Slot(slot) => memory.rows(slot, done, (alike, count), count),
                     Array::Ring(index) => {
                         let (slot, column) = (self.table.rings[index].0, self.columns[index]);
                         memory.elements(slot, (column.index, column.step(count)), (alike, count))
@@ -370,7 +370,7 @@ impl Gather {
         let mut found =
             parts.filter_map(|(cursor, &(input, _))| Some((input, cursor.run().place?, cursor.row_step(row))));
         let Some((input, place, step)) = found.next_back() else {
-            return memory.spaced(self.out, first, (rows, row), count);
+            return memory.rows(self.out, first, (rows, row), count);
         };
         if !self.is_result && (place.stride == 1 || self.is_even || count == 1) {
             let count = if self.is_even { 1 } else { count };
@@ -379,16 +379,29 @@ impl Gather {
         if !self.is_result && place.stride == 0 && step == 0 {
             return (memory.repeat((self.out, column), (input, place.first), count), 0);
         }
+        self.copy(memory, (input, place, step), first, (rows, row), count)
+    }
+
+    /// Copies `count` elements of each of `rows` rows, which are `apart` elements apart in the tile, from its element
+    /// `first` on, and `step` in the operand; returns their addresses.
+    fn copy(
+        &self,
+        memory: &mut Memory,
+        (input, place, step): (Slot, Place, usize),
+        first: usize,
+        (rows, apart): (usize, usize),
+        count: usize,
+    ) -> Addresses {
         for index in 0..rows {
             let place = Place { first: place.first + index * step, ..place };
             memory.with_array(self.out, input, |out, array| {
                 by_width!(self.element, T => {
-                    let out: &mut [T] = &mut bytemuck::cast_slice_mut(out)[first + index * row..][..count];
+                    let out: &mut [T] = &mut bytemuck::cast_slice_mut(out)[first + index * apart..][..count];
                     place.copy::<T>(bytemuck::cast_slice(array), out);
                 });
             });
         }
-        memory.spaced(self.out, first, (rows, row), count)
+        memory.rows(self.out, first, (rows, apart), count)
     }
 
     /// The addresses of `alike` rows of `count` elements, from the tile's element `first` on, after which the cursors
@@ -407,20 +420,11 @@ impl Gather {
             }
             cursor.advance_alike(count, alike);
         }
-        let Some((input, place, step)) = found else { return memory.rows(self.out, first, count, alike) };
+        let Some((input, place, step)) = found else { return memory.rows(self.out, first, (alike, count), count) };
         if !self.is_result && (place.stride == 1 || self.is_even) {
             let count = if self.is_even { 1 } else { count };
             return memory.elements(input, (place.first, step), (alike, count));
         }
-        for row in 0..alike {
-            let place = Place { first: place.first + row * step, ..place };
-            memory.with_array(self.out, input, |out, array| {
-                by_width!(self.element, T => {
-                    let out: &mut [T] = &mut bytemuck::cast_slice_mut(out)[first + row * count..][..count];
-                    place.copy::<T>(bytemuck::cast_slice(array), out);
-                });
-            });
-        }
-        memory.rows(self.out, first, count, alike)
+        self.copy(memory, (input, place, step), first, (alike, count), count)
     }
 }
