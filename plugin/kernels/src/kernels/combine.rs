@@ -16,6 +16,24 @@ pub trait Combine<W> {
     const IN_ANY_ORDER: bool = false;
     /// The function.
     fn combine(a: W, b: W) -> W;
+    /// The function by fewer instructions: what it makes of many numbers is right if it [is sure](Self::is_sure), and
+    /// none of them has more than [`MOST_DOUBT`](Self::MOST_DOUBT).
+    #[inline(always)]
+    fn roughly(a: W, b: W) -> W {
+        Self::combine(a, b)
+    }
+    /// How much there is in the way of a number being combined roughly.
+    #[inline(always)]
+    fn doubt(_: W) -> u32 {
+        0
+    }
+    /// The doubt up to which numbers can be combined roughly.
+    const MOST_DOUBT: u32 = 0;
+    /// Whether a rough result is right.
+    #[inline(always)]
+    fn is_sure(_: W) -> bool {
+        true
+    }
 }
 
 /// Whether kernels compile special loops for a function of elements of a type: what programs reduce short rows and few
@@ -50,8 +68,20 @@ macro_rules! combine {
     (product $op:ident for $($ty:ty)+: $identity:expr, |$a:ident, $b:ident| $body:expr) => {$(
         combine!(@ $op $ty: $identity, |$a, $b| $body; const IS_PRODUCT: bool = true;);
     )+};
-    ($op:ident in any order for $ty:ty: $identity:expr, |$a:ident, $b:ident| $body:expr) => {
-        combine!(@ $op $ty: $identity, |$a, $b| $body; const IN_ANY_ORDER: bool = true;);
+    (extreme $op:ident for $ty:ident, $half:expr, $most:expr;
+        $identity:expr, |$a:ident, $b:ident| $body:expr, $roughly:expr) => {
+        combine!(@ $op $ty: $identity, |$a, $b| $body;
+            const IN_ANY_ORDER: bool = true;
+            // One instruction, which drops NaN, and either of two zeros.
+            #[inline(always)]
+            fn roughly($a: $ty, $b: $ty) -> $ty { $roughly }
+            // The upper word without the sign: NaN is above infinity.
+            #[inline(always)]
+            fn doubt(x: $ty) -> u32 { (x.abs().to_bits() >> $half) as u32 }
+            const MOST_DOUBT: u32 = ($most.to_bits() >> $half) as u32;
+            #[inline(always)]
+            fn is_sure(rough: $ty) -> bool { rough != 0.0 }
+        );
     };
     (@ $op:ident $ty:ty: $identity:expr, |$a:ident, $b:ident| $body:expr $(; $($more:tt)*)?) => {
         impl Combine<$ty> for $op {
@@ -83,21 +113,25 @@ extremes!(u32 u64 i32 i64);
 // Equal floats have the same bits, except zeros; the larger zero is the positive one. Each step is a selection, which
 // vectors have, and no branch.
 macro_rules! float_extremes {
-    ($($ty:ident)+) => {$(
-        combine!(Maximum in any order for $ty: $ty::NEG_INFINITY, |a, b| {
+    ($($ty:ident $half:expr, $most:expr;)+) => {$(
+        combine!(extreme Maximum for $ty, $half, $most; $ty::NEG_INFINITY, |a, b| {
             let larger = if a > b { a } else { b };
             let larger = if a == b { $ty::from_bits(a.to_bits() & b.to_bits()) } else { larger };
             if a.is_nan() { a } else { larger }
-        });
-        combine!(Minimum in any order for $ty: $ty::INFINITY, |a, b| {
+        }, if b > a { b } else { a });
+        combine!(extreme Minimum for $ty, $half, $most; $ty::INFINITY, |a, b| {
             let smaller = if a < b { a } else { b };
             let smaller = if a == b { $ty::from_bits(a.to_bits() | b.to_bits()) } else { smaller };
             if a.is_nan() { a } else { smaller }
-        });
+        }, if b < a { b } else { a });
     )+};
 }
 
-float_extremes!(f32 f64);
+// The upper word of some NaN of 64 bits is that of infinity.
+float_extremes!(
+    f32 0, f32::INFINITY;
+    f64 32, f64::MAX;
+);
 
 combine!(Add for f32 f64: 0.0, |a, b| a + b);
 combine!(product Multiply for f32 f64: 1.0, |a, b| a * b);

@@ -18,29 +18,47 @@ pub(super) fn fold_slice<T: Element, C: Combine<T::Wide>>(slice: &[T]) -> T::Wid
     match slice.len() {
         row @ 0..=4 => fold_short::<T, C, 4>(&copied_lanes(slice), row),
         row @ 5..=16 => fold_short::<T, C, 16>(&copied_lanes(slice), row),
-        _ => fold_long::<T, C>(slice),
+        row => fold_long::<T, C>(slice, row),
     }
 }
 }
 
 /// Makes each result the initial value combined with a row of so many elements, with the bits of [`fold_slice`].
 pub(super) fn fold_each<T: Element, C: Combine<T::Wide>>(elements: &[T], row: usize, init: T::Wide, results: &mut [T]) {
+    // Products of complex infinities and one are others, so that lanes without an element count.
     let fold = match row {
-        _ if !is_common::<T, C>() => each_slice::<T, C>,
+        2..=8 if is_common::<T, C>() && !T::TYPE.is_complex() => match row {
+            2 => each_known::<T, C, 2, 4>,
+            3 => each_known::<T, C, 3, 4>,
+            4 => each_known::<T, C, 4, 4>,
+            5 => each_known::<T, C, 5, 8>,
+            6 => each_known::<T, C, 6, 8>,
+            7 => each_known::<T, C, 7, 8>,
+            _ => each_known::<T, C, 8, 8>,
+        },
         0..=4 => each::<T, C, 4>,
-        // Products of complex infinities and one are others.
-        5..=8 if !T::TYPE.is_complex() => each::<T, C, 8>,
         5..=16 => each::<T, C, 16>,
         _ => each::<T, C, 0>,
     };
     fold(elements, row, init, results);
 }
 
-/// [`fold_each`] by calls of [`fold_slice`].
-fn each_slice<T: Element, C: Combine<T::Wide>>(elements: &[T], row: usize, init: T::Wide, results: &mut [T]) {
-    for (index, result) in results.iter_mut().enumerate() {
-        *result = T::narrow(C::combine(init, fold_slice::<T, C>(&elements[index * row..][..row])));
+vectorised! {
+/// [`fold_each`] for rows of `ROW` elements in `N` lanes: vectors then hold an element of each of several rows.
+fn each_known<T: Element, C: Combine<T::Wide>, const ROW: usize, const N: usize>(
+    elements: &[T],
+    _: usize,
+    init: T::Wide,
+    results: &mut [T],
+) {
+    for (result, row) in results.iter_mut().zip(elements.as_chunks::<ROW>().0) {
+        let mut lanes = [C::IDENTITY; N];
+        for lane in 0..ROW {
+            lanes[lane] = C::combine(C::IDENTITY, row[lane].widen());
+        }
+        *result = T::narrow(C::combine(init, join_lanes::<_, N>(lanes, C::combine)));
     }
+}
 }
 
 vectorised! {
@@ -48,7 +66,7 @@ vectorised! {
 fn each<T: Element, C: Combine<T::Wide>, const N: usize>(elements: &[T], row: usize, init: T::Wide, results: &mut [T]) {
     if N == 0 {
         for (index, result) in results.iter_mut().enumerate() {
-            *result = T::narrow(C::combine(init, fold_long::<T, C>(&elements[index * row..][..row])));
+            *result = T::narrow(C::combine(init, fold_long::<T, C>(&elements[index * row..], row)));
         }
         return;
     }
@@ -66,20 +84,68 @@ fn each<T: Element, C: Combine<T::Wide>, const N: usize>(elements: &[T], row: us
 }
 }
 
-/// [`fold_slice`] of many elements.
+/// [`fold_slice`] of the first `row` elements, which are many. Those behind them are loaded, but do not count.
 #[inline(always)]
-fn fold_long<T: Element, C: Combine<T::Wide>>(slice: &[T]) -> T::Wide {
-    let mut chunks = slice.chunks_exact(LANES);
-    let mut lanes = [C::IDENTITY; LANES];
-    for chunk in &mut chunks {
-        for (lane, x) in lanes.iter_mut().zip(chunk) {
-            *lane = C::combine(*lane, x.widen());
+fn fold_long<T: Element, C: Combine<T::Wide>>(elements: &[T], row: usize) -> T::Wide {
+    let mut doubts = [0; LANES];
+    let lanes = in_lanes::<T, T::Wide>(
+        elements,
+        row,
+        [C::IDENTITY; LANES],
+        #[inline(always)]
+        |lane, sum, x| {
+            doubts[lane] = C::doubt(x).max(doubts[lane]);
+            C::roughly(sum, x)
+        },
+    );
+    let rough = join_lanes::<_, LANES>(lanes, C::roughly);
+    let mut is_doubtful = false;
+    for doubt in doubts {
+        is_doubtful |= doubt > C::MOST_DOUBT;
+    }
+    if !is_doubtful && C::is_sure(rough) {
+        return rough;
+    }
+    let lanes = in_lanes::<T, T::Wide>(
+        elements,
+        row,
+        [C::IDENTITY; LANES],
+        #[inline(always)]
+        |_, sum, x| C::combine(sum, x),
+    );
+    join_lanes::<_, LANES>(lanes, C::combine)
+}
+
+/// What `add` makes of each lane, of which it gets the number, and of every [`LANES`]th of the first `row` elements.
+#[inline(always)]
+fn in_lanes<T: Element, W: Copy>(
+    elements: &[T],
+    row: usize,
+    mut lanes: [W; LANES],
+    mut add: impl FnMut(usize, W, T::Wide) -> W,
+) -> [W; LANES] {
+    let chunks = elements[..row].as_chunks::<LANES>().0;
+    for chunk in chunks {
+        for lane in 0..LANES {
+            lanes[lane] = add(lane, lanes[lane], chunk[lane].widen());
         }
     }
-    for (lane, x) in lanes.iter_mut().zip(chunks.remainder()) {
-        *lane = C::combine(*lane, x.widen());
+    let (rest, count) = (&elements[chunks.len() * LANES..], row % LANES);
+    if count > 0 {
+        let copied: [T; LANES];
+        let last: &[T; LANES] = match rest.first_chunk() {
+            Some(last) => last,
+            None => {
+                copied = copied_lanes(&rest[..count]);
+                &copied
+            }
+        };
+        for lane in 0..LANES {
+            let sum = add(lane, lanes[lane], last[lane].widen());
+            lanes[lane] = if lane < count { sum } else { lanes[lane] };
+        }
     }
-    join_lanes::<T, C, LANES>(lanes)
+    lanes
 }
 
 /// [`fold_slice`] of the first `row` elements, with the same bits: what lanes without an element would add is the
@@ -91,7 +157,7 @@ fn fold_short<T: Element, C: Combine<T::Wide>, const N: usize>(elements: &[T; N]
         let x = C::combine(C::IDENTITY, elements[lane].widen());
         lanes[lane] = if lane < row { x } else { C::IDENTITY };
     }
-    join_lanes::<T, C, N>(lanes)
+    join_lanes::<_, N>(lanes, C::combine)
 }
 
 /// A row with zeros behind it.
@@ -104,11 +170,11 @@ fn copied_lanes<T: Element, const N: usize>(row: &[T]) -> [T; N] {
 
 /// The lanes joined: the first half with the second, and so on.
 #[inline(always)]
-fn join_lanes<T: Element, C: Combine<T::Wide>, const N: usize>(mut lanes: [T::Wide; N]) -> T::Wide {
+fn join_lanes<W: Copy, const N: usize>(mut lanes: [W; N], combine: impl Fn(W, W) -> W) -> W {
     let mut width = N / 2;
     while width > 0 {
         for i in 0..width {
-            lanes[i] = C::combine(lanes[i], lanes[i + width]);
+            lanes[i] = combine(lanes[i], lanes[i + width]);
         }
         width /= 2;
     }

@@ -272,6 +272,31 @@ fn extremes_of_long_rows_keep_nan_and_signs_of_zeros() {
     }
 }
 
+/// Many rows have loops of their own; one row has another.
+#[test]
+fn many_rows_have_the_bits_of_each() {
+    let random = &mut Random(27);
+    let specials = [f32::NAN, -0.0, 0.0, f32::INFINITY, f32::NEG_INFINITY];
+    for len in (1..=70).chain([100, 128, 200]) {
+        for op in [BinaryOp::Add, BinaryOp::Multiply, BinaryOp::Maximum, BinaryOp::Minimum] {
+            let number = |random: &mut Random| match random.below(3 * len) {
+                0 => specials[random.below(5)],
+                _ => random.float() as f32 - 0.5,
+            };
+            let values: Vec<f32> = (0..37 * len).map(|_| number(random)).collect();
+            let init = bytes(&[0.25f32]);
+            let all = reduce_op(&[F32], &[37, len], &[1]).binary_region(op, F32);
+            let all = elements::<f32>(&all.run(&[bytes(&values), init.clone()])[0]);
+            let one = reduce_op(&[F32], &[1, len], &[1]).binary_region(op, F32);
+            for (row, &found) in values.chunks(len).zip(&all) {
+                let expected = elements::<f32>(&one.run(&[bytes(row), init.clone()])[0])[0];
+                let is_same = found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan();
+                assert!(is_same, "{op:?} of {row:?}: {found}, expected {expected}");
+            }
+        }
+    }
+}
+
 #[test]
 fn narrow_floats_round_once() {
     // One after another, bf16 would stay at 256 and f16 at 2048.
