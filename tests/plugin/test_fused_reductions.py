@@ -135,3 +135,88 @@ def test_short_sorts(size, axis, dtype):
     nans = np.isnan(expected) if np.issubdtype(dtype, np.floating) else np.zeros(shape, bool)
     np.testing.assert_array_equal(np.sort(median, axis), np.sort(expected, axis))
     assert np.isnan(np.asarray(median, np.float64)).sum() == nans.sum()
+
+
+FUNCTIONS = {
+    "add": (jax.lax.add, np.add, 0),
+    "multiply": (jax.lax.mul, np.multiply, 1),
+    "maximum": (jax.lax.max, np.maximum, 3),
+    "minimum": (jax.lax.min, np.minimum, 3),
+    "and": (jax.lax.bitwise_and, np.bitwise_and, 5),
+    "or": (jax.lax.bitwise_or, np.bitwise_or, 2),
+    "xor": (jax.lax.bitwise_xor, np.bitwise_xor, 1),
+}
+
+
+NARROW = [
+    *itertools.product(["int8", "uint8", "int16", "uint16"], FUNCTIONS),
+    *itertools.product(["float16", "bfloat16"], ["add", "multiply", "maximum", "minimum"]),
+    *itertools.product(["bool"], ["maximum", "minimum", "and", "or", "xor"]),
+]
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast")
+@pytest.mark.parametrize(("dtype", "function"), NARROW)
+@pytest.mark.parametrize(
+    ("shape", "axes"), [((37, 300), (1,)), ((300, 37), (0,)), ((400, 8), (1,)), ((3, 5, 7), (0, 2)), ((0, 4), (0,))]
+)
+def test_narrow_numbers(shape, axes, dtype, function):
+    is_float, is_bool = "float" in dtype, dtype == "bool"
+    combine, expected, init = FUNCTIONS[function]
+    rng = np.random.default_rng(len(shape) + shape[0])
+    # Products of powers of two, and sums of small integers, are exact.
+    x = 2.0 ** rng.integers(-1, 2, shape) if is_float and function == "multiply" else rng.integers(-90, 90, shape)
+    x = np.asarray(jnp.asarray(x).astype(dtype)) if not is_bool else x > 0
+    init = np.asarray(init).astype(x.dtype)
+    found = jax.jit(lambda x: jax.lax.reduce(x, init, combine, axes))(x)
+    assert found.dtype == x.dtype
+    if not is_float:
+        np.testing.assert_array_equal(found, expected.reduce(x, axes, dtype=x.dtype, initial=init))
+        return
+    # Narrow floats are rounded once, at the end.
+    exact = expected.reduce(x.astype("float64"), axes, initial=np.float64(init))
+    np.testing.assert_array_equal(np.asarray(found), exact.astype("float32").astype(x.dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+@pytest.mark.parametrize(
+    ("shape", "repeated"),
+    [
+        ((3, 700, 4), (3, 1, 4)),
+        ((3, 70, 11, 4), (3, 1, 1, 4)),
+        ((3, 300, 2, 4), (3, 1, 2, 1)),
+        ((2, 3, 97, 60), (2, 1, 1, 60)),
+        ((2, 3, 97, 60), (1, 3, 1, 60)),
+        ((5, 40, 13), (5, 1, 13)),
+        ((1, 5000, 3), (1, 1, 3)),
+    ],
+)
+def test_numbers_that_repeat_in_a_part(shape, repeated, dtype):
+    """A mean of each image and channel, or group of channels, is repeated along what is between these."""
+    rng = np.random.default_rng(len(shape))
+    x, mean, gain = (rng.integers(-8, 8, dims).astype(dtype) for dims in (shape, repeated, shape[-1:]))
+    axes = tuple(range(1, len(shape) - 1))
+
+    @jax.jit
+    def normalized(x, mean, gain):
+        centred = x - mean
+        return centred * gain + mean, (centred * centred).sum(axes), (centred * gain).max(axes)
+
+    centred = x - mean
+    for found, expected in zip(
+        normalized(x, mean, gain),
+        (centred * gain + mean, (centred * centred).sum(axes), (centred * gain).max(axes)),
+        strict=True,
+    ):
+        # Small integers are exact in any order.
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("count", [5, 6, 8])
+@pytest.mark.parametrize("dtype", ["float32", "bool", "int16"])
+def test_short_rows_of_what_is_computed(count, dtype):
+    rng = np.random.default_rng(count)
+    x = rng.integers(-8, 8, (3, 200, count)).astype(dtype)
+    weights = np.arange(count).astype("int32")
+    found = jax.jit(lambda x: (x.astype("int32") * weights).sum(-1))(x)
+    np.testing.assert_array_equal(found, (x.astype("int32") * weights).sum(-1))

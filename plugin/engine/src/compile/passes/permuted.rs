@@ -13,7 +13,7 @@ use oxcall_hlo::{Literal, Module, Op, OpKind, TensorType, ValueId};
 use oxcall_kernels::kernels::reduce::column_fold;
 
 use super::ir::{Rewrite, Rewriter, is_elementwise, rewrite};
-use super::short::{Uses, count_uses, function};
+use super::short::{Uses, count_uses, distinct_operands, function};
 use super::split::reduce;
 use crate::compile::fusion::SMALLEST_SLAB;
 
@@ -117,7 +117,7 @@ struct Plan {
     ops: usize,
     /// The number of elements of each array that is broadcast.
     leaves: HashMap<ValueId, usize>,
-    /// The number of uses of each element-wise value in the expression.
+    /// The number of ops of the expression that use each of its element-wise values.
     uses: HashMap<ValueId, usize>,
 }
 
@@ -147,7 +147,7 @@ impl Plan {
                 if self.ops > MOST_OPS {
                     return None;
                 }
-                return op.operands.iter().try_for_each(|&operand| self.visit(rewriter, operand));
+                return distinct_operands(op).try_for_each(|operand| self.visit(rewriter, operand));
             }
             _ => return None,
         }

@@ -20,6 +20,9 @@ const FEWEST: usize = 256;
 /// The most ops that replace a reduction.
 const MOST_OPS: usize = 128;
 
+/// The most elements between neighbours of a slice that fusions read in place.
+const FARTHEST: usize = 4;
+
 /// The most arrays as large as the operand of which slices are taken.
 const MOST_SLICED: usize = 2;
 
@@ -38,28 +41,39 @@ pub(super) fn reductions(module: &mut Module) -> Result<bool, Error> {
     })
 }
 
-/// The number of uses of each value.
+/// The number of ops and results that use each value.
 pub(super) type Uses = HashMap<ValueId, usize>;
 
 /// Counts the uses of values in `region`, and in those of its ops.
 pub(super) fn count_uses(region: &Region, uses: &mut Uses) {
     for op in &region.ops {
-        op.operands.iter().for_each(|&operand| *uses.entry(operand).or_default() += 1);
+        distinct_operands(op).for_each(|operand| *uses.entry(operand).or_default() += 1);
         op.regions.iter().for_each(|region| count_uses(region, uses));
     }
     region.results.iter().for_each(|&result| *uses.entry(result).or_default() += 1);
 }
 
+/// The operands of an op, each once: a square uses its operand once.
+pub(super) fn distinct_operands(op: &Op) -> impl Iterator<Item = ValueId> {
+    let is_first = |(index, operand): &(usize, &ValueId)| !op.operands[..*index].contains(operand);
+    op.operands.iter().enumerate().filter(is_first).map(|(_, &operand)| operand)
+}
+
 /// The function of a reduction, if it is one of two elements in either order, and the same however often it rounds.
 pub(super) fn function(op: &Op, ty: &TensorType) -> Option<BinaryOp> {
+    let is_wide = !ty.element.is_float() || ty.element.bits() >= 32;
+    any_function(op).filter(|_| is_wide && !ty.element.is_complex())
+}
+
+/// The function of a reduction, if it is one of two elements in either order.
+pub(super) fn any_function(op: &Op) -> Option<BinaryOp> {
     use BinaryOp::{Add, And, Maximum, Minimum, Multiply, Or, Xor};
     let [region] = &op.regions[..] else { return None };
     let [body] = &region.ops[..] else { return None };
     let OpKind::Binary(function) = body.kind else { return None };
     let is_applied = body.operands == region.params && region.results == body.results;
-    let is_wide = !ty.element.is_float() || ty.element.bits() >= 32;
     let is_known = matches!(function, Add | And | Maximum | Minimum | Multiply | Or | Xor);
-    (is_applied && is_wide && is_known && !ty.element.is_complex()).then_some(function)
+    (is_applied && is_known).then_some(function)
 }
 
 /// What `op` reduces, element by element, if it is a short reduction of what other ops compute for it alone.
@@ -83,8 +97,12 @@ fn unrolled(rewriter: &mut Rewriter<'_>, op: &Op, uses: &Uses) -> Option<ValueId
     if plan.ops * size > MOST_OPS || plan.sliced.len() > MOST_SLICED {
         return None;
     }
+    let mut transposed = HashMap::new();
     let mut parts: Vec<ValueId> = (0..size)
-        .map(|index| Slices { plan: &plan, index, known: HashMap::new() }.of(rewriter, operand, dim))
+        .map(|index| {
+            let transposed = &mut transposed;
+            Slices { plan: &plan, index, known: HashMap::new(), transposed }.of(rewriter, operand, dim)
+        })
         .collect();
     // In pairs, then pairs of pairs: the first half with the second.
     while parts.len() > 1 {
@@ -204,6 +222,8 @@ struct Slices<'a> {
     plan: &'a Plan<'a>,
     index: usize,
     known: HashMap<(ValueId, usize), ValueId>,
+    /// The transposes of values of which slices at all indices are taken.
+    transposed: &'a mut HashMap<ValueId, ValueId>,
 }
 
 impl Slices<'_> {
@@ -255,17 +275,30 @@ impl Slices<'_> {
                 rewriter.emit(OpKind::Reshape, &[operand], ty)
             }
             _ => {
-                let mut start = vec![0; all.len()];
-                let mut limit: Vec<usize> = all.to_vec();
+                let is_far = all[dim + 1..].iter().product::<usize>() == 1 && all[dim] > FARTHEST;
+                let (from, dim) = if is_far { (self.transposed(rewriter, value, dim), 0) } else { (value, dim) };
+                let mut limit = rewriter.tensor(from).dims.to_vec();
+                let mut start = vec![0; limit.len()];
                 (start[dim], limit[dim]) = (self.index, self.index + 1);
                 let mut one = ty.clone();
                 one.dims.insert(dim, 1);
-                let strides = vec![1; all.len()];
-                let slice = rewriter.emit(OpKind::Slice { start, limit, strides }, &[value], one);
+                let strides = vec![1; start.len()];
+                let slice = rewriter.emit(OpKind::Slice { start, limit, strides }, &[from], one);
                 rewriter.emit(OpKind::Reshape, &[slice], ty)
             }
         };
         self.known.insert((value, dim), slice);
         slice
+    }
+
+    /// `value` with this dimension first, so that a slice is an array of neighbours.
+    fn transposed(&mut self, rewriter: &mut Rewriter<'_>, value: ValueId, dim: usize) -> ValueId {
+        *self.transposed.entry(value).or_insert_with(|| {
+            let mut ty = rewriter.tensor(value).clone();
+            let permutation: Vec<usize> =
+                std::iter::once(dim).chain((0..ty.rank()).filter(|&other| other != dim)).collect();
+            ty.dims = permutation.iter().map(|&dim| ty.dims[dim]).collect();
+            rewriter.emit(OpKind::Transpose { permutation }, &[value], ty)
+        })
     }
 }

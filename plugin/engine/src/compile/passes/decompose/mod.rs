@@ -3,6 +3,7 @@
 mod batch_norm;
 mod builder_call;
 mod map;
+mod narrow;
 mod pointwise;
 mod product;
 
@@ -12,8 +13,8 @@ use oxcall_hlo::{BinaryOp, ElementType, Literal, Module, Op, OpKind, Region, Ten
 pub(crate) use self::pointwise::Inline;
 use super::ir::{Rewrite, Rewriter, rewrite};
 
-/// Expands batch norms, maps, sizes of dimensions, the ids of a process that runs alone, shardings, and bounds of
-/// complex numbers. Makes explicit the scalars that `select` and `clamp` broadcast and the conversions that products
+/// Expands batch norms, maps, sizes of dimensions, the ids of a process that runs alone, shardings, bounds of
+/// complex numbers, and reductions of narrow integers. Makes explicit the scalars that `select` and `clamp` broadcast and the conversions that products
 /// imply. Products that sum nothing become element-wise. Calls of linear algebra that XLA would expand become typed,
 /// and calls of pointwise functions and of functions of rows the ops that `inline` says.
 ///
@@ -44,6 +45,9 @@ pub(crate) fn decompose(module: &mut Module, alone: bool, inline: &Inline<'_>) -
             Ok(product::expand(rewriter, &op, dims).unwrap_or_else(|| float_product(rewriter, op)))
         }
         OpKind::Convolution(_) => Ok(float_product(rewriter, op)),
+        OpKind::Reduce { .. } | OpKind::ReduceWindow { .. } => {
+            Ok(narrow::widened(rewriter, &op).unwrap_or(Rewrite::Keep(op)))
+        }
         OpKind::AllReduce(_) | OpKind::ReduceScatter { .. } | OpKind::CollectiveReduce(_) => {
             Ok(Rewrite::Keep(promote(rewriter, op)))
         }
@@ -119,16 +123,20 @@ fn float_product(rewriter: &mut Rewriter<'_>, mut op: Op) -> Rewrite {
     Rewrite::Keep(op)
 }
 
+/// The body of a reduction by one op.
+fn body(rewriter: &mut Rewriter<'_>, op: BinaryOp, element: ElementType) -> Region {
+    let [lhs, rhs, total] = std::array::from_fn(|_| rewriter.value(Type::Tensor(TensorType::scalar(element))));
+    let (operands, results, location) = (vec![lhs, rhs], vec![total], rewriter.location());
+    let body = Op { kind: OpKind::Binary(op), operands, results, regions: Vec::new(), location };
+    Region { params: vec![lhs, rhs], ops: vec![body], results: vec![total] }
+}
+
 /// A value reduced over dimensions by an op that can be done in any order.
 fn reduce(rewriter: &mut Rewriter<'_>, value: ValueId, op: BinaryOp, start: f64, dims: Vec<usize>) -> ValueId {
     let ty = rewriter.tensor(value).clone();
-    let scalar = TensorType::scalar(ty.element);
-    let start = splat(rewriter, &scalar, start);
-    let [lhs, rhs, total] = std::array::from_fn(|_| rewriter.value(Type::Tensor(scalar.clone())));
+    let start = splat(rewriter, &TensorType::scalar(ty.element), start);
+    let body = body(rewriter, op, ty.element);
     let location = rewriter.location();
-    let (operands, results) = (vec![lhs, rhs], vec![total]);
-    let body = Op { kind: OpKind::Binary(op), operands, results, regions: Vec::new(), location };
-    let body = Region { params: vec![lhs, rhs], ops: vec![body], results: vec![total] };
     let kept = ty.dims.iter().enumerate().filter(|(dim, _)| !dims.contains(dim));
     let kept: Vec<usize> = kept.map(|(_, &size)| size).collect();
     let result = rewriter.value(TensorType::new(ty.element, kept).into());
