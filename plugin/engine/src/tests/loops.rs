@@ -1,5 +1,6 @@
 //! Loops over small arrays: as machine code, for each set of instructions, they give the bits that their steps give.
 
+use std::array::from_fn;
 use std::fmt::Write;
 
 use oxcall_hlo::parse_text;
@@ -285,7 +286,7 @@ impl Writer<'_> {
         let [left, right] = [self.random.below(2) == 0, self.random.below(2) == 0];
         let shape = |dims: [usize; 2]| format!("tensor<{}x{}x{element}>", dims[0], dims[1]);
         let (a_shape, b_shape) = (shape(matrix(m, left)), shape(matrix(n, right)));
-        let [x, y, product, name] = std::array::from_fn(|_| self.name());
+        let [x, y, product, name] = from_fn(|_| self.name());
         self.line(&format!("{x} = stablehlo.reshape {a} : ({}) -> {a_shape}", Type(element, size).text()));
         self.line(&format!("{y} = stablehlo.reshape {b} : ({}) -> {b_shape}", Type(element, other).text()));
         let out = shape([m, n]);
@@ -309,8 +310,7 @@ impl Writer<'_> {
         let (low, zero) = (self.name(), self.name());
         self.line(&format!("{low} = stablehlo.constant dense<{init}> : tensor<f32>"));
         self.line(&format!("{zero} = stablehlo.constant dense<0> : tensor<i32>"));
-        let [x, xi, y, yi, better, nan, first, same, lower, tie, chosen, value, index] =
-            std::array::from_fn(|_| self.name());
+        let [x, xi, y, yi, better, nan, first, same, lower, tie, chosen, value, index] = from_fn(|_| self.name());
         let (f32s, i32s, mask) = ("tensor<f32>", "tensor<i32>", "tensor<i1>");
         self.line(&format!(
             "{results}:2 = \"stablehlo.reduce\"({matrix}, {indices}, {low}, {zero}) <{{dimensions = array<i64: 1>}}> ({{\n\
@@ -387,13 +387,13 @@ impl Writer<'_> {
             _ => "1",
         };
         let init = if Type(element, 1).is_float() && !init.contains('.') { "1.0" } else { init };
-        let window = std::array::from_fn::<usize, 2, _>(|each| if each == dim { sizes[dim] } else { 1 });
+        let window = from_fn::<usize, 2, _>(|each| if each == dim { sizes[dim] } else { 1 });
         let padding = |each: usize| match window[each] - 1 {
             before if is_reverse => format!("[0, {before}]"),
             before => format!("[{before}, 0]"),
         };
         let (matrix, scalar) = (format!("tensor<{}x{}x{element}>", sizes[0], sizes[1]), format!("tensor<{element}>"));
-        let [from, zero, totals, x, y, next, name] = std::array::from_fn(|_| self.name());
+        let [from, zero, totals, x, y, next, name] = from_fn(|_| self.name());
         let text = Type(element, size).text();
         self.line(&format!("{from} = stablehlo.reshape {a} : ({text}) -> {matrix}"));
         self.line(&format!("{zero} = stablehlo.constant dense<{init}> : {scalar}"));
@@ -479,7 +479,28 @@ impl Writer<'_> {
         let (mut rows, mut columns) = (rows, columns);
         for _ in 0..1 + self.random.below(3) {
             let (name, ty) = (self.name(), text(rows, columns));
-            match self.random.below(4) {
+            match self.random.below(5) {
+                4 if rows * columns <= 24 => {
+                    let Some(one) = self.of(Type(element, 1)) else { continue };
+                    let padding = self.name();
+                    let scalar = format!("tensor<{element}>");
+                    self.line(&format!("{padding} = stablehlo.reshape {one} : (tensor<1x{element}>) -> {scalar}"));
+                    let edges: [[usize; 2]; 2] = from_fn(|_| from_fn(|_| self.random.below(3)));
+                    let interior: [usize; 2] = from_fn(|_| self.random.below(2));
+                    let padded =
+                        |size: usize, dim: usize| edges[0][dim] + (size - 1) * (interior[dim] + 1) + 1 + edges[1][dim];
+                    let sizes = (padded(rows, 0), padded(columns, 1));
+                    if sizes.0 * sizes.1 > 48 {
+                        continue;
+                    }
+                    let result = text(sizes.0, sizes.1);
+                    self.line(&format!(
+                        "{name} = stablehlo.pad {matrix}, {padding}, low = {:?}, high = {:?}, interior = {interior:?} : \
+                         ({ty}, {scalar}) -> {result}",
+                        edges[0], edges[1]
+                    ));
+                    (rows, columns) = sizes;
+                }
                 0 if rows * columns <= 24 => {
                     let dim = self.random.below(2);
                     let sizes = if dim == 0 { (2 * rows, columns) } else { (rows, 2 * columns) };
@@ -650,8 +671,8 @@ fn rows_are_joined_beside_each_other() {
     }";
     let module = parse_text(text).unwrap();
     verify(&module).unwrap();
-    let a: [f32; 6] = std::array::from_fn(|i| i as f32 + 100.0);
-    let x: [f32; 12] = std::array::from_fn(|i| i as f32);
+    let a: [f32; 6] = from_fn(|i| i as f32 + 100.0);
+    let x: [f32; 12] = from_fn(|i| i as f32);
     let run = |isa| {
         let engine = Engine::for_isa(isa);
         let results = compile(&engine, module.clone()).run(vec![shared(&engine, &a), shared(&engine, &x)]).unwrap();

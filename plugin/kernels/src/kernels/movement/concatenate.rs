@@ -65,20 +65,55 @@ impl Concatenate {
         if row == operands.len() && self.pieces.iter().all(|&piece| piece == 1) {
             return pool.for_chunks(self.cost(), dst, row, |start, chunk| interleave(operands, start / row, chunk));
         }
+        if row <= SHORT * operands.len() {
+            return pool.for_chunks(self.cost(), dst, row, |start, chunk| {
+                join_short(operands, &self.pieces, (start / row, row), chunk);
+            });
+        }
         pool.for_chunks(self.cost(), dst, row, |start, chunk| {
             for (i, mut rest) in chunk.chunks_exact_mut(row).enumerate() {
                 let index = start / row + i;
                 for (operand, &len) in operands.iter().zip(&self.pieces) {
                     let (piece, after) = rest.split_at_mut(len);
                     let from = &operand[index * len..][..len];
-                    match (piece, from) {
-                        ([to], [from]) => *to = *from,
-                        (piece, from) => piece.copy_from_slice(from),
-                    }
+                    piece.copy_from_slice(from);
                     rest = after;
                 }
             }
         });
+    }
+}
+
+/// The most elements of a piece, on the average, that are copied operand by operand.
+const SHORT: usize = 16;
+
+/// Writes rows of `row` elements from the first one on: a piece of each operand in turn.
+fn join_short<T: Pod>(operands: &[&[T]], pieces: &[usize], (first, row): (usize, usize), out: &mut [T]) {
+    for (block, out) in out.chunks_mut(row * ROWS).enumerate() {
+        let first = first + block * ROWS;
+        let mut start = 0;
+        for (operand, &len) in operands.iter().zip(pieces) {
+            // A copy of so many elements is an instruction or two.
+            let copy = match len {
+                1 => copy_pieces::<T, 1>,
+                2 => copy_pieces::<T, 2>,
+                3 => copy_pieces::<T, 3>,
+                4 => copy_pieces::<T, 4>,
+                8 => copy_pieces::<T, 8>,
+                16 => copy_pieces::<T, 16>,
+                _ => copy_pieces::<T, 0>,
+            };
+            copy(&operand[first * len..], &mut out[start..], len, row);
+            start += len;
+        }
+    }
+}
+
+/// Copies pieces of `len` elements, which is `LEN` unless that is 0, to the starts of rows.
+fn copy_pieces<T: Pod, const LEN: usize>(from: &[T], rows: &mut [T], len: usize, row: usize) {
+    let len = if LEN == 0 { len } else { LEN };
+    for (to, piece) in rows.chunks_mut(row).zip(from.chunks_exact(len)) {
+        to[..len].copy_from_slice(piece);
     }
 }
 

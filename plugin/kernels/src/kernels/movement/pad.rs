@@ -5,10 +5,13 @@ use std::ops::Range;
 use bytemuck::Pod;
 use oxcall::Error;
 use oxcall_hlo::{ElementType, TensorType};
+use oxcall_jit::Width;
+use smallvec::SmallVec;
 
 use super::row_major;
 use crate::by_width;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::machine::{Block, Copy, Slot};
 use crate::pool::Cost;
 
 /// A padded dimension.
@@ -99,6 +102,31 @@ impl Pad {
         }
     }
 
+    /// The operand's element at each place of the result; `None` for padding.
+    fn sources(&self) -> impl Iterator<Item = Option<usize>> {
+        let places = 0..self.count;
+        places.map(|place| {
+            let start = self.row_start(&self.dims, place / self.block)?;
+            Some(start + place % self.block)
+        })
+    }
+
+    /// Up to four words as one vector, for a block of machine code.
+    fn generate_vector(&self, block: &mut Block<'_>, inputs: &[Slot], output: Slot) -> Option<()> {
+        let lanes = self.count as u8;
+        if !block.can_access(output, 0, lanes, Width::Word, true) {
+            return None;
+        }
+        let mut vector = None;
+        for (lane, source) in self.sources().enumerate() {
+            let (slot, element) = source.map_or((inputs[1], 0), |element| (inputs[0], element));
+            let word = block.read(slot, element * Width::Word.bytes(), 1, Width::Word)?;
+            block.lanes.set_lanes(4);
+            vector = Some(vector.map_or(word, |vector| block.lanes.insert(vector, lane as u8, word)));
+        }
+        block.write(output, 0, lanes, Width::Word, vector?)
+    }
+
     /// The start in the operand of row `row` of the result; `None` if it is all padding.
     fn row_start(&self, outer: &[Dim], mut row: usize) -> Option<usize> {
         let mut start = 0;
@@ -117,6 +145,31 @@ impl Kernel for Pad {
 
     fn cost(&self) -> Cost {
         Cost { flops: 0.0, bytes: 2.0 * (self.count * self.element.byte_width()) as f64 }
+    }
+
+    fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
+        let width = self.element.byte_width();
+        if !block.fits(self.count) {
+            return None;
+        }
+        if width == 4 && self.count <= 4 {
+            return self.generate_vector(block, inputs, outputs[0]);
+        }
+        // Neighbours that are copied together, and padding element by element.
+        let (mut copies, mut padding): (SmallVec<[Copy; 4]>, SmallVec<[Copy; 4]>) = Default::default();
+        for (place, source) in self.sources().enumerate() {
+            let to = place * width;
+            let Some(source) = source else {
+                padding.push(Copy { from: 0, to, bytes: width, width });
+                continue;
+            };
+            let from = source * width;
+            match copies.last_mut() {
+                Some(last) if (last.from + last.bytes, last.to + last.bytes) == (from, to) => last.bytes += width,
+                _ => copies.push(Copy { from, to, bytes: width, width }),
+            }
+        }
+        block.join(&[(inputs[0], copies), (inputs[1], padding)], outputs[0])
     }
 
     fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
