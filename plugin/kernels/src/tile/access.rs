@@ -182,14 +182,28 @@ impl Access {
         self.dims.last().map_or(0, |dim| dim.stride)
     }
 
-    /// The first element and the number of those that repeat, one time after another, in all of the domain.
-    pub(crate) fn period(&self) -> Option<(usize, usize)> {
+    /// The first element and the number of neighbours that repeat, one time after another, in all of the domain.
+    fn period(&self) -> Option<(usize, usize)> {
         match self.dims[..] {
             [outer, inner] if outer.stride == 0 && inner.stride == 1 && outer.is_whole() && inner.is_whole() => {
                 Some((self.offset, inner.size))
             }
             _ => None,
         }
+    }
+
+    /// The number of elements that repeat, one time after another, at most `longest`, and that of elements up to where
+    /// others begin to, if there are such in all of the domain.
+    pub(crate) fn repeated(&self, longest: usize) -> Option<(usize, usize)> {
+        let mut inner = self.count();
+        if inner == 0 || !self.dims.iter().all(|dim| dim.is_whole()) {
+            return None;
+        }
+        self.dims.iter().find_map(|dim| {
+            let span = inner;
+            inner /= dim.size;
+            (dim.stride == 0 && (2..=longest).contains(&inner)).then_some((inner, span))
+        })
     }
 
     /// Copies the elements that are in the box to their places in `out`, which is the domain from `start` on.

@@ -13,7 +13,7 @@ use super::elements::Elements;
 use super::generated;
 use super::memory::{Cell, Slot};
 use super::program::{Linked, Program, Splat, Step};
-use super::rings::{LONGEST_RING, Parts, Ring, ring, runs};
+use super::rings::{self, LONGEST_RING, Parts, Ring, ring, runs};
 use super::run::Run;
 use super::runs::{Runs, Simple};
 use super::table::Table;
@@ -396,7 +396,8 @@ impl Builder {
         let element = self.values[value].1;
         let is_word = element.byte_width() == size_of::<u32>() || is_wide(element);
         let is_output = self.outputs.iter().any(|&(output, _)| output == value);
-        self.reads_runs && is_word && !is_output && parts.iter().all(|(_, access)| access.stride() == 0)
+        let is_even = || parts.iter().all(|(_, access)| access.stride() == 0);
+        self.reads_runs && is_word && !is_output && is_even() && self.ring(value, parts).is_none()
     }
 
     /// The ring that a gathered value is, if its elements are a short row that repeats.
@@ -642,9 +643,10 @@ impl Allocation {
                     splats.push((out, Splat::Input { slot: slot(Place::Input(input)), element: stored, load }));
                 }
                 Definition::Gather(parts) if let Some(ring) = builder.ring(index, &parts) => {
-                    let from = slot(Place::Input(parts[0].0));
-                    splats.push((out, Splat::Ring { slot: from, ring }));
-                    rings.push((out, ring.width));
+                    let [(input, access)] = &parts[..] else { unreachable!("a ring is of one operand") };
+                    let array = slot(Place::Input(*input));
+                    let (element, access) = (*element, access.clone());
+                    rings.push(rings::Register { slot: out, element, ring, array, access });
                 }
                 Definition::Gather(parts) => {
                     let part = |(input, access)| (slot(Place::Input(input)), access);
@@ -675,7 +677,7 @@ impl Allocation {
         }
         let table = if builder.reads_runs {
             let accumulators = self.accumulators(builder);
-            Some(Table::new(&steps, self.registers.len(), &rings, &accumulators, builder.reduced == 0)?)
+            Some(Table::new(&steps, self.registers.len(), rings, &accumulators, builder.reduced == 0)?)
         } else {
             None
         };

@@ -14,7 +14,7 @@ use super::assemble::Used;
 use super::chain::BLOCK_BYTES;
 use super::elements::Elements;
 use super::memory::{Buffers, Cell, Memory, Sizes, Slot};
-use super::rings::{LONGEST_RING, Ring};
+use super::rings::LONGEST_RING;
 use super::run::Run;
 use super::table::{Accumulators, Table};
 use crate::by_width;
@@ -116,13 +116,6 @@ pub(super) struct Linked {
 pub(super) enum Splat {
     /// An element in its computed form.
     Constant(Scalar),
-    /// Elements of an operand that repeat.
-    Ring {
-        /// The operand.
-        slot: Slot,
-        /// The elements.
-        ring: Ring,
-    },
     /// The first element of an operand, converted by a function if its stored form differs from the computed one.
     Input {
         /// The operand.
@@ -281,11 +274,9 @@ impl Program {
             Step::Run(linked) => linked.slots.iter().any(|used| used.slot == slot && (used.is_whole || used.is_splat)),
             _ => false,
         };
-        let is_splat = |(_, splat): &(Slot, Splat)| match splat {
-            Splat::Constant(_) => false,
-            Splat::Ring { slot: whole, .. } | Splat::Input { slot: whole, .. } => *whole == slot,
-        };
-        !self.steps.iter().any(is_elsewhere) && !self.splats.iter().any(is_splat)
+        let is_splat = |(_, splat): &(Slot, Splat)| matches!(splat, Splat::Input { slot: whole, .. } if *whole == slot);
+        let is_ring = self.table.as_ref().is_some_and(|table| table.repeats(slot));
+        !self.steps.iter().any(is_elsewhere) && !self.splats.iter().any(is_splat) && !is_ring
     }
 
     /// The size of each operand's elements, in bytes.
@@ -323,11 +314,6 @@ impl Program {
                         bytemuck::cast_slice_mut::<u8, T>(out).fill(value.to_pod::<T>());
                     }));
                 }
-                Splat::Ring { slot, ring } => memory.with_array(*out, *slot, |out, array| {
-                    let width = element.byte_width();
-                    let from = &array[ring.first * width..][..ring.period * width];
-                    out.chunks_mut(from.len()).for_each(|out| out.copy_from_slice(&from[..out.len()]));
-                }),
                 Splat::Input { slot, element: stored, load } => memory.with_array(*out, *slot, |out, array| {
                     let value = Scalar::from_bytes(&array[..stored.byte_width()]);
                     let value = load.map_or(value, |load| load.call([value; 3]));

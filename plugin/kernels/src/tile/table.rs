@@ -15,6 +15,7 @@ use super::access::{Access, Cursor, Place};
 use super::assemble::Used;
 use super::memory::{Memory, Slot};
 use super::program::{LONGEST_GATHERED, Step};
+use super::rings;
 use super::run::Run;
 use crate::by_width;
 
@@ -26,8 +27,8 @@ const MOST_ROWS: usize = 128;
 pub(super) struct Table {
     kernel: Arc<Kernel>,
     gathers: Vec<Gather>,
-    /// The registers whose elements repeat, and the number of these.
-    rings: Vec<(Slot, usize)>,
+    /// The registers whose elements repeat.
+    rings: Vec<rings::Register>,
     /// The places of the code's arrays.
     arrays: Vec<Array>,
     /// The number of elements in a row, if boxes cut rows, so that many rows are cut at the same columns.
@@ -76,13 +77,13 @@ pub(super) struct Accumulators<'a> {
 type Addresses = (*mut u8, usize);
 
 impl Table {
-    /// The table of a program with these steps, whose first `registers` slots are registers, some of them rings of so
-    /// many elements, and some other slots accumulators; `None` if there is anything but gathered elements and one run,
+    /// The table of a program with these steps, whose first `registers` slots are registers, some of them rings, and
+    /// some other slots accumulators; `None` if there is anything but gathered elements and one run,
     /// or the run does not take rows. `is_whole` says that it will run on ranges of whole rows.
     pub(super) fn new(
         steps: &[Step],
         registers: usize,
-        rings: &[(Slot, usize)],
+        rings: Vec<rings::Register>,
         accumulators: &[[Slot; 2]],
         is_whole: bool,
     ) -> Option<Table> {
@@ -102,7 +103,7 @@ impl Table {
         let Run::Generated(kernel) = &linked.run else { return None };
         let place = |used: &Used| {
             let gather = gathers.iter().position(|gather| gather.out == used.slot);
-            let ring = rings.iter().position(|&(slot, _)| slot == used.slot);
+            let ring = rings.iter().position(|ring| ring.slot == used.slot);
             let accumulator = accumulators.iter().position(|slots| slots.contains(&used.slot));
             match (gather, ring, accumulator) {
                 (Some(gather), ..) => Array::Gather(gather),
@@ -119,13 +120,17 @@ impl Table {
             !gather.is_even && gather.parts.iter().any(is_constant)
         };
         let fills = is_whole && row.is_some_and(|row| row <= LONGEST_GATHERED) && gathers.iter().any(is_filled);
-        let rings = rings.to_vec();
         kernel.takes_any_count().then(|| Table { kernel: Arc::clone(kernel), gathers, rings, arrays, row, fills })
     }
 
     /// Whether some registers are rings.
     pub(super) fn has_rings(&self) -> bool {
         !self.rings.is_empty()
+    }
+
+    /// Whether elements of an operand repeat in a ring.
+    pub(super) fn repeats(&self, array: Slot) -> bool {
+        self.rings.iter().any(|ring| ring.array == array)
     }
 
     /// Whether it copies no element before the code runs but one, which fills a part of a row.
@@ -161,8 +166,6 @@ impl Table {
         tile: usize,
         accumulators: Accumulators<'_>,
     ) {
-        let rings = self.rings.iter().map(|&(_, width)| Column { width, index: range.start % width });
-        let columns = rings.chain([Column { width: accumulators.width, index: 0 }]).collect();
         let addresses = accumulators.addresses;
         let is_whole = |row: usize| [range.start, range.len(), tile].iter().all(|count| count % row == 0);
         if let Some(row) = self.row.filter(|&row| is_whole(row)) {
@@ -173,14 +176,23 @@ impl Table {
             }
             return;
         }
-        let cursors = self.cursors(range.start);
-        let mut walk = Walk { table: self, cursors, rows: Rows::new(&self.kernel), columns, accumulators: addresses };
-        let mut start = range.start;
-        while start < range.end {
-            let len = tile.min(range.end - start);
-            memory.set_tile(start, len);
-            walk.tile(memory, len);
-            start += len;
+        let mut part = range.clone();
+        while part.start < range.end {
+            let turns = self.rings.iter().map(|ring| ring.next_turn(part.start));
+            part.end = turns.min().map_or(range.end, |turn| turn.min(range.end));
+            self.rings.iter().for_each(|ring| ring.fill(memory, part.start));
+            let column = |width: usize, first: usize| Column { width, index: first % width };
+            let rings = self.rings.iter().map(|ring| column(ring.ring.width, part.start - ring.start(part.start)));
+            let columns = rings.chain([column(accumulators.width, part.start - range.start)]).collect();
+            let cursors = self.cursors(part.start);
+            let mut walk =
+                Walk { table: self, cursors, rows: Rows::new(&self.kernel), columns, accumulators: addresses };
+            for start in part.clone().step_by(tile) {
+                let len = tile.min(part.end - start);
+                memory.set_tile(start, len);
+                walk.tile(memory, len);
+            }
+            part.start = part.end;
         }
     }
 }
@@ -337,7 +349,7 @@ impl Walk<'_> {
                     Array::First(slot) => (memory.first(slot), 0),
                     Array::Slot(slot) => memory.rows(slot, done, (alike, count), count),
                     Array::Ring(index) => {
-                        let (slot, column) = (self.table.rings[index].0, self.columns[index]);
+                        let (slot, column) = (self.table.rings[index].slot, self.columns[index]);
                         memory.elements(slot, (column.index, column.step(count)), (alike, count))
                     }
                     Array::Accumulator(index) => {
