@@ -15,6 +15,11 @@ const SHORT_ROW: usize = if cfg!(test) { 64 } else { 192 };
 const MANY_ROWS: usize = 16;
 const TINY: usize = 8;
 
+/// The number of users, and the most bytes, of an array whose longer rows are copied, too, and the elements of these.
+const MANY_USERS: usize = 3;
+const CACHED: usize = 1 << 20;
+const SHORT_SHARED_ROW: usize = if cfg!(test) { 64 } else { 640 };
+
 const _: () = assert!(cfg!(test) || FEWEST_PICKED > MOST_ELEMENTS, "no gather is in a small program of a loop");
 
 /// The most ops in a chain that are computed twice.
@@ -69,7 +74,7 @@ impl<'a> Graph<'a> {
         for index in (0..count).rev() {
             let is_read = |&user: &usize| graph.views[user] || graph.fusable(&region.ops[user]).is_some();
             graph.views[index] = !graph.escapes[index]
-                && graph.selects(&region.ops[index])
+                && graph.selects(index)
                 && !graph.users[index].is_empty()
                 && graph.users[index].iter().all(is_read);
         }
@@ -78,7 +83,8 @@ impl<'a> Graph<'a> {
 
     /// Whether the op is a slice, pad, concatenation or broadcast whose result consists of boxes of its operands'
     /// elements.
-    fn selects(&self, op: &Op) -> bool {
+    fn selects(&self, index: usize) -> bool {
+        let op = &self.region.ops[index];
         // After this check, no product of dimensions overflows.
         let is_empty = |&value: &ValueId| self.tensor(value).and_then(TensorType::checked_count).is_none_or(|n| n == 0);
         if op.results.iter().any(is_empty) {
@@ -86,22 +92,38 @@ impl<'a> Graph<'a> {
         }
         match &op.kind {
             OpKind::Slice { .. } => true,
-            OpKind::Concatenate { dim } => !self.cuts_rows(op, *dim),
+            OpKind::Concatenate { .. } => !self.cuts_rows(index),
             OpKind::BroadcastInDim { dims } => dims.windows(2).all(|pair| pair[0] < pair[1]),
             OpKind::Pad { low, high, interior } => {
-                low.iter().chain(high).all(|&edge| edge >= 0) && interior.iter().all(|&interior| interior == 0)
+                let is_around = low.iter().chain(high).all(|&edge| edge >= 0);
+                is_around && interior.iter().all(|&interior| interior == 0) && !self.cuts_rows(index)
             }
             _ => false,
         }
     }
 
-    /// Whether a concatenation along a dimension cuts short rows, such as a roll: each part of a row would be a call of
-    /// the code of a fusion, which takes longer than to copy the row.
-    fn cuts_rows(&self, op: &Op, dim: usize) -> bool {
-        let row = |value: ValueId| self.tensor(value).map_or(0, |ty| ty.dims[dim..].iter().product::<usize>());
-        let rows = |value: ValueId| self.tensor(value).map_or(0, |ty| ty.dims[..dim].iter().product::<usize>());
-        let is_short = row(op.results[0]) < SHORT_ROW && rows(op.results[0]) >= MANY_ROWS;
-        is_short && op.operands.iter().any(|&part| row(part) <= TINY)
+    /// Whether a concatenation or padding along a dimension cuts short rows, such as a roll: each part of a row would be
+    /// a call of the code of a fusion for each user, which takes longer than to copy the row.
+    fn cuts_rows(&self, index: usize) -> bool {
+        let op = &self.region.ops[index];
+        let Some(ty) = self.tensor(op.results[0]) else { return false };
+        let part = |dim: usize, size: usize| size * ty.dims[dim + 1..].iter().product::<usize>();
+        let (dim, has_tiny_part) = match &op.kind {
+            &OpKind::Concatenate { dim } => {
+                let sizes = op.operands.iter().filter_map(|&operand| Some(self.tensor(operand)?.dims[dim]));
+                (dim, sizes.into_iter().any(|size| part(dim, size) <= TINY))
+            }
+            OpKind::Pad { low, high, .. } => {
+                let Some(dim) = (0..ty.rank()).rev().find(|&dim| low[dim] + high[dim] > 0) else { return false };
+                let is_tiny = |edge: i64| edge > 0 && part(dim, edge as usize) <= TINY;
+                (dim, is_tiny(low[dim]) || is_tiny(high[dim]))
+            }
+            _ => return false,
+        };
+        let rows = ty.dims[..dim].iter().product::<usize>();
+        let is_shared = self.users[index].len() >= MANY_USERS && ty.byte_size() <= CACHED;
+        let shortest = if is_shared { SHORT_SHARED_ROW } else { SHORT_ROW };
+        has_tiny_part && rows >= MANY_ROWS && part(dim, ty.dims[dim]) < shortest
     }
 
     /// Whether `value` is the result of such an op.
