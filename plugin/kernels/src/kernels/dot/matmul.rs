@@ -5,7 +5,7 @@ use gemm_common::cache::CACHE_INFO;
 use oxcall::Error;
 
 use super::number::SHORT;
-use super::{Number, blocks, loops, tiles, vector};
+use super::{Number, blocks, loops, thin, tiles, vector};
 use crate::caches;
 use crate::kernel::Context;
 use crate::memory::{Scratch, room};
@@ -267,7 +267,7 @@ pub(in crate::kernels) fn multiply<C: Number>(
     threads: usize,
     a: Mat<'_, C>,
     b: Mat<'_, C>,
-    out: MatMut<'_, C>,
+    mut out: MatMut<'_, C>,
     accumulate: bool,
 ) -> Result<(), Error> {
     let Shape { m, n, k } = Shape { m: a.rows, n: b.cols, k: a.cols };
@@ -280,6 +280,13 @@ pub(in crate::kernels) fn multiply<C: Number>(
         return Ok(());
     }
     let shape = Shape { m, n, k };
+    if thin::fits(a, b, &mut out) {
+        if threads > 1 {
+            return split_rows(cx, threads, a, b, out, accumulate);
+        }
+        thin::multiply(a, b, out, accumulate);
+        return Ok(());
+    }
     if n == 1 && m > 1 && m * k > FEW && out.row_stride == 1 && a.col_stride == 1 {
         return vector::multiply(cx, threads, a, b, &mut out.data[..m], accumulate);
     }

@@ -14,6 +14,7 @@ mod number;
 mod small;
 #[cfg(test)]
 mod tests;
+mod thin;
 mod tiles;
 mod vector;
 
@@ -99,7 +100,7 @@ const MANY: usize = 64;
 /// The operand that holds matrices, if the other holds vectors and both are read in place.
 fn matrix_by_vector(lhs: &Side, rhs: &Side, batches: &Batches, shape: Shape) -> Option<usize> {
     let is_vector = |side: &Side| side.free == 1 && matches!(side.lines(), Some((_, false)));
-    let worth = !shape.is_small() && batches.count() * shape.m * shape.n >= MANY;
+    let worth = !shape.is_small() && shape.k > thin::WIDEST.0 && batches.count() * shape.m * shape.n >= MANY;
     let of = |index: usize, matrix: &Side, vector: &Side| {
         (worth && is_vector(vector) && matrix.lines().is_some()).then_some(index)
     };
