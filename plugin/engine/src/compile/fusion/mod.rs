@@ -24,7 +24,7 @@ mod views;
 use std::ops::Deref;
 
 use oxcall::Error;
-use oxcall_hlo::{Func, Region, TensorType, ValueId};
+use oxcall_hlo::{Func, Op, OpKind, Region, TensorType, ValueId};
 use oxcall_kernels::kernel::Kernel;
 use oxcall_kernels::tile::Program;
 
@@ -90,6 +90,7 @@ pub(crate) fn fuse(func: &Func, region: &Region, codegen: Codegen, in_loop: bool
     for op in (0..region.ops.len()).rev() {
         fuser.place(op);
     }
+    region.ops.iter().for_each(|op| fuser.join_parts(op));
     let Fuser { mut groups, counts, .. } = fuser;
     let in_loop = in_loop && codegen != Codegen::Off;
     let mut units = rows::merge(&graph, &mut groups, &counts, in_loop);
@@ -165,10 +166,34 @@ impl Fuser<'_> {
             return;
         }
         // Others would read the result, and perhaps what the op reads, from memory.
-        for other in candidates.into_iter().filter(|&other| other != joined) {
-            let ops = self.groups.ops(joined).len() + self.groups.ops(other).len();
-            if ops <= MOST_JOINED && self.groups.merge(joined, other) {
-                self.counts[other.index()] = 0;
+        candidates.into_iter().filter(|&other| other != joined).for_each(|other| self.merge(joined, other));
+    }
+
+    fn merge(&mut self, group: GroupId, other: GroupId) {
+        let ops = self.groups.ops(group).len() + self.groups.ops(other).len();
+        if ops <= MOST_JOINED && self.groups.merge(group, other) {
+            self.counts[other.index()] = 0;
+        }
+    }
+
+    /// Makes the parts of a stack one fusion, such as the components of vectors: most read the same values.
+    fn join_parts(&mut self, op: &Op) {
+        let (OpKind::Concatenate { .. }, Some(&result)) = (&op.kind, op.results.first()) else { return };
+        if self.graph.is_view(result) {
+            return;
+        }
+        let mut first = None;
+        for &part in &op.operands {
+            let Some(producer) = self.graph.producer(self.graph.root(part)) else { continue };
+            let is_own = self.graph.users[producer].len() == 1 && !self.groups.is_copied(producer);
+            let Some(group) = self.groups.of(producer).next().filter(|_| is_own) else { continue };
+            match first {
+                _ if self.counts[group.index()] < LARGE => {}
+                None => first = Some(group),
+                Some(first) if first != group && self.counts[first.index()] == self.counts[group.index()] => {
+                    self.merge(first, group);
+                }
+                Some(_) => {}
             }
         }
     }

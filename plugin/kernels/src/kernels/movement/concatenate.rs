@@ -6,6 +6,7 @@ use oxcall_hlo::TensorType;
 use oxcall_jit::Width;
 use smallvec::SmallVec;
 
+use super::strided::copy_short_rows;
 use crate::by_width;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::machine::{Block, Copy, Slot};
@@ -92,28 +93,10 @@ fn join_short<T: Pod>(operands: &[&[T]], pieces: &[usize], (first, row): (usize,
     for (block, out) in out.chunks_mut(row * ROWS).enumerate() {
         let first = first + block * ROWS;
         let mut start = 0;
-        for (operand, &len) in operands.iter().zip(pieces) {
-            // A copy of so many elements is an instruction or two.
-            let copy = match len {
-                1 => copy_pieces::<T, 1>,
-                2 => copy_pieces::<T, 2>,
-                3 => copy_pieces::<T, 3>,
-                4 => copy_pieces::<T, 4>,
-                8 => copy_pieces::<T, 8>,
-                16 => copy_pieces::<T, 16>,
-                _ => copy_pieces::<T, 0>,
-            };
-            copy(&operand[first * len..], &mut out[start..], len, row);
+        for (operand, &len) in operands.iter().zip(pieces).filter(|(_, len)| **len > 0) {
+            copy_short_rows((&operand[first * len..], len), (&mut out[start..], row), len);
             start += len;
         }
-    }
-}
-
-/// Copies pieces of `len` elements, which is `LEN` unless that is 0, to the starts of rows.
-fn copy_pieces<T: Pod, const LEN: usize>(from: &[T], rows: &mut [T], len: usize, row: usize) {
-    let len = if LEN == 0 { len } else { LEN };
-    for (to, piece) in rows.chunks_mut(row).zip(from.chunks_exact(len)) {
-        to[..len].copy_from_slice(piece);
     }
 }
 

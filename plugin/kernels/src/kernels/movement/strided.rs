@@ -160,7 +160,13 @@ impl StridedCopy {
             Order::Rows => pool.for_chunks(self.cost(), dst, inner.size, |start, chunk| {
                 let mut walk = Walk::new(outer, [offset], start / inner.size);
                 // Most rows are short: a call of memcpy would cost more than the copy.
-                if inner.size < 16 {
+                if inner.size < 16
+                    && let &[Loop { strides: [pitch], .. }] = outer
+                    && pitch > 0
+                {
+                    let from = &src[walk.step()[0] as usize..];
+                    copy_short_rows((from, pitch.cast_unsigned()), (chunk, inner.size), inner.size);
+                } else if inner.size < 16 {
                     for row in chunk.chunks_exact_mut(inner.size) {
                         row.iter_mut()
                             .zip(&src[walk.step()[0] as usize..][..inner.size])
@@ -284,6 +290,35 @@ fn collapse(loops: impl IntoIterator<Item = Loop<1>>) -> Nest<1> {
         loops.push(Loop { size: 1, strides: [1] });
     }
     loops
+}
+
+/// Copies rows of `len` elements, a few, to as many rows. The rows of both begin at these distances.
+pub(super) fn copy_short_rows<T: Pod>(
+    (from, from_pitch): (&[T], usize),
+    (to, to_pitch): (&mut [T], usize),
+    len: usize,
+) {
+    /// A copy of `LEN` elements, if that is not 0, is an instruction or two.
+    fn copy<T: Pod, const LEN: usize>(
+        (from, from_pitch): (&[T], usize),
+        (to, to_pitch): (&mut [T], usize),
+        len: usize,
+    ) {
+        let len = if LEN == 0 { len } else { LEN };
+        for (to, from) in to.chunks_mut(to_pitch).zip(from.chunks(from_pitch)) {
+            to[..len].copy_from_slice(&from[..len]);
+        }
+    }
+    let copy = match len {
+        1 => copy::<T, 1>,
+        2 => copy::<T, 2>,
+        3 => copy::<T, 3>,
+        4 => copy::<T, 4>,
+        8 => copy::<T, 8>,
+        16 => copy::<T, 16>,
+        _ => copy::<T, 0>,
+    };
+    copy((from, from_pitch), (to, to_pitch), len);
 }
 
 /// The largest distance of elements for which copies are compiled for vectors.

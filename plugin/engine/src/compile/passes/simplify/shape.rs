@@ -70,7 +70,7 @@ pub(super) fn reshape(rewriter: &Rewriter<'_>, operand: ValueId, ty: &TensorType
 }
 
 pub(super) fn transpose(
-    rewriter: &Rewriter<'_>,
+    rewriter: &mut Rewriter<'_>,
     permutation: &[usize],
     operand: ValueId,
     ty: &TensorType,
@@ -96,10 +96,33 @@ pub(super) fn transpose(
             _ => {}
         }
     }
-    // Only dimensions of size 1 move: the elements stay in order.
-    let from = rewriter.tensor(operand);
-    let moved: Vec<usize> = permutation.iter().copied().filter(|&dim| from.dims[dim] != 1).collect();
-    moved.is_sorted().then(|| Simpler::Op(OpKind::Reshape, vec![operand]))
+    if keeps_order(&rewriter.tensor(operand).dims, permutation) {
+        return Some(Simpler::Op(OpKind::Reshape, vec![operand]));
+    }
+    transposed_stack(rewriter, permutation, operand)
+}
+
+/// Whether only dimensions of size 1 move: the elements stay in order.
+fn keeps_order(dims: &[usize], permutation: &[usize]) -> bool {
+    permutation.iter().filter(|&&dim| dims[dim] != 1).is_sorted()
+}
+
+/// The transpose of a concatenation whose parts stay in order, as of a stack: a concatenation along another dimension.
+fn transposed_stack(rewriter: &mut Rewriter<'_>, permutation: &[usize], operand: ValueId) -> Option<Simpler> {
+    let stack = rewriter.def(operand)?;
+    let OpKind::Concatenate { dim } = stack.kind else { return None };
+    let parts = stack.operands.clone();
+    if !parts.iter().all(|&part| keeps_order(&rewriter.tensor(part).dims, permutation)) {
+        return None;
+    }
+    let transposed = |part: ValueId| {
+        let ty = rewriter.tensor(part).clone();
+        let dims: Vec<usize> = permutation.iter().map(|&dim| ty.dims[dim]).collect();
+        rewriter.emit(OpKind::Reshape, &[part], TensorType::new(ty.element, dims))
+    };
+    let parts = parts.into_iter().map(transposed).collect();
+    let dim = permutation.iter().position(|&from| from == dim)?;
+    Some(Simpler::Op(OpKind::Concatenate { dim }, parts))
 }
 
 pub(super) fn reverse(rewriter: &Rewriter<'_>, dims: &[usize], operand: ValueId, ty: &TensorType) -> Option<Simpler> {
