@@ -151,6 +151,14 @@ def test_symbolic_shapes_and_splits(gallery):
     close(program(*args), jax.grad(lambda *args: softmax_cross_entropy(*args).sum())(logits, labels))
 
 
+def test_mistakes_are_told_by_the_types_of_parameters(gallery):
+    with pytest.raises(oxcall.CallError, match=r"argument `x` has shape \[\], but `Row` expects \[..batch, n\]"):
+        gallery.layer_norm(1.0, 1.0, 1.0)
+    message = r"`temperature` has shape \[5\], but `PerRow` with batch = \[2\] \(from argument `logits`\) expects \[2\]"
+    with pytest.raises(oxcall.CallError, match=message):
+        gallery.tempered_softmax(normal(0, 2, 3), normal(1, 5))
+
+
 def test_many_rows_are_computed_on_several_threads(gallery):
     logits, labels = (normal(seed, 20_003, 33).astype(jnp.float32) for seed in (0, 1))
     found = gallery.softmax_cross_entropy(logits, labels)
