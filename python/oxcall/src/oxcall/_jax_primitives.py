@@ -84,19 +84,23 @@ def _register_with_shard_map(new: Primitive) -> None:
 
 
 def result_types(
-    results: Sequence[tuple[str, Sequence[Any]]], operands: Sequence[Any], found: BatchDims | None
-) -> list[Any]:
+    results: Sequence[tuple[str, Sequence[Any]]], operands: Sequence[Any], found: BatchDims | None,
+    weak: Sequence[bool],
+) -> list[Any]:  # fmt: skip
     """The types of results of these dtypes and shapes, which vary over the same axes of a mesh as the operands.
 
     All operands vary over the same axes: see `_jax.vary_together`. On an explicit mesh, results are split as `found`
-    says, the dimensions that the op declares to be independent.
+    says, the dimensions that the op declares to be independent. `weak` says which results adopt the dtypes of others.
     """
     like = next((operand for operand in operands if isinstance(operand, jax.core.ShapedArray)), None)
     shapes = [shape for _, shape in results]
     specs: Sequence[Any] = [(None,) * len(shape) for shape in shapes]
     if found is not None:
         specs = result_specs(found, [getattr(_sharding_of(operand), "spec", None) for operand in operands], shapes)
-    return [_result_type(dtype, tuple(shape), like, spec) for (dtype, shape), spec in zip(results, specs, strict=True)]
+    return [
+        _result_type(dtype, tuple(shape), like, spec, is_weak)
+        for (dtype, shape), spec, is_weak in zip(results, specs, weak, strict=True)
+    ]
 
 
 def _sharding_of(aval: Any) -> Any:
@@ -104,19 +108,19 @@ def _sharding_of(aval: Any) -> Any:
     return getattr(aval, "sharding", None)
 
 
-def _result_type(dtype: str, shape: tuple[Any, ...], like: Any, spec: Sequence[Any]) -> Any:
+def _result_type(dtype: str, shape: tuple[Any, ...], like: Any, spec: Sequence[Any], is_weak: bool) -> Any:
     if dtype == "token":
         return _jax.abstract_token()
     numpy_dtype = _dtypes.numpy_dtype(dtype)
     if numpy_dtype is None:
         raise CallError(f"the installed JAX has no dtype {_dtypes.numpy_name(dtype)}; upgrade `jax` and `ml_dtypes`")
-    given = {"shape": shape, "dtype": numpy_dtype}
+    given = {"shape": shape, "dtype": numpy_dtype, "weak_type": is_weak}
     if like is None:
         return jax.core.ShapedArray(**given)
     sharding = _sharding_of(like)
     if sharding is not None:
         given["sharding"] = jax.sharding.NamedSharding(sharding.mesh, jax.sharding.PartitionSpec(*spec))
-    return like.update(**given, weak_type=False)
+    return like.update(**given)
 
 
 def dtype_and_shape(aval: Any) -> tuple[str, tuple[Any, ...]]:
