@@ -287,7 +287,7 @@ class Derivative:
                 answers.append(_jax_primitives.Zero(tangent.aval))
             else:
                 self._check_type(rule, "cotangent", "argument", gradients[index], tangent.aval, names[index])
-                answers.append(gradients[index])
+                answers.append(_jax_primitives.split_like(gradients[index], tangent.aval))
         return answers
 
     def _by_operand(self, found: _Groups, call: Call) -> list[Any]:
@@ -307,7 +307,10 @@ class Derivative:
         ]
         found = self._call("transpose", operands, (), (), {"cotangent": call.results_of(op, whole)}, call)
         gradients = self._by_operand(found, call)
-        return [gradient if is_wanted else None for gradient, is_wanted in zip(gradients, wanted, strict=True)]
+        return [
+            _jax_primitives.split_like(gradient, operand.aval) if is_wanted else None
+            for gradient, operand, is_wanted in zip(gradients, operands, wanted, strict=True)
+        ]
 
     def _check_type(self, rule: str, kind: str, what: str, given: Any, expected: Any, name: str) -> None:
         """A tangent has the type of its primal: JAX takes any."""

@@ -23,6 +23,9 @@ try:
 except ImportError:  # before 0.5
     from jax._src.extend import ffi as _internal
 
+# The first versions with explicit meshes lack it, and compare no splits of cotangents.
+_reshard = getattr(jax.sharding, "reshard", None)
+
 # The effect of JAX's own `ffi_call`: it keeps a call whose results are not used.
 _SIDE_EFFECT = _internal._FfiEffect
 
@@ -92,7 +95,9 @@ def result_types(
     All operands vary over the same axes: see `_jax.vary_together`. On an explicit mesh, results are split as `found`
     says, the dimensions that the op declares to be independent. `weak` says which results adopt the dtypes of others.
     """
-    like = next((operand for operand in operands if isinstance(operand, jax.core.ShapedArray)), None)
+    arrays = [operand for operand in operands if isinstance(operand, jax.core.ShapedArray)]
+    # Some operands of a call on a mesh may be on none.
+    like = next((operand for operand in arrays if _is_on_mesh(operand)), arrays[0] if arrays else None)
     shapes = [shape for _, shape in results]
     specs: Sequence[Any] = [(None,) * len(shape) for shape in shapes]
     if found is not None:
@@ -106,6 +111,19 @@ def result_types(
 def _sharding_of(aval: Any) -> Any:
     """The sharding in a type, on an explicit mesh."""
     return getattr(aval, "sharding", None)
+
+
+def _is_on_mesh(aval: Any) -> bool:
+    mesh = getattr(_sharding_of(aval), "mesh", None)
+    return mesh is not None and not mesh.empty
+
+
+def split_like(value: Any, aval: Any) -> Any:
+    """A value that an explicit mesh splits as a type says: JAX wants cotangents so. Elsewhere it is as it was."""
+    given = type_of(value)
+    if not (_is_on_mesh(aval) and _is_on_mesh(given)) or _sharding_of(given).spec == _sharding_of(aval).spec:
+        return value
+    return value if _reshard is None else _reshard(value, _sharding_of(aval))
 
 
 def _result_type(dtype: str, shape: tuple[Any, ...], like: Any, spec: Sequence[Any], is_weak: bool) -> Any:
