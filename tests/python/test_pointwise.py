@@ -196,7 +196,10 @@ def test_results_of_weak_operands_are_weak_in_every_transformation(gallery):
 
 
 def test_cotangents_are_numbers_of_python_as_well(gallery):
-    for f, g in ((gallery.softplus, softplus), (lambda x: gallery.rope_pair(x, 1.0, x), lambda x: rope_pair(x, 1.0, x))):
+    for f, g in (
+        (gallery.softplus, softplus),
+        (lambda x: gallery.rope_pair(x, 1.0, x), lambda x: rope_pair(x, 1.0, x)),
+    ):
         for wrap in (lambda f: f, jax.jit):
             outputs = jax.tree.leaves(f(2.0))
             found, expected = (
@@ -215,6 +218,15 @@ def test_the_operand_at_fault_is_named(gallery):
                 gallery.swiglu(x, y)
             with pytest.raises(oxcall.CallError, match=r"argument `gate` has dtype complex\d+, .*; pass its `.real`"):
                 gallery.swiglu(y, x)
+
+
+@pytest.mark.parametrize("name", ["softplus", "multiply_add", "softmax_cross_entropy", "rms_norm", "concatenate"])
+def test_random_keys_are_no_numbers(gallery, name):
+    key = jax.random.key(0)
+    with pytest.raises(
+        oxcall.CallError, match=f"{name}: argument `.*` is a random key, but it takes numbers .*key_data"
+    ):
+        gallery[name](*[key] * len(gallery[name]._info.operands))
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -196,6 +196,12 @@ def _array(op: OpInfo, param: Param, value: Any, dtype: str | None = None) -> An
     given = getattr(value, "dtype", None)
     if isinstance(given, np.dtype) and (given.kind in "OSUMm" or given == np.longdouble):
         raise CallError(f"{op.name}: argument `{param.name}` has dtype {given}, which JAX arrays cannot have")
+    if _jax.is_key(value) and not _takes_bits(op, param):
+        dtypes = (param.dtype,) if isinstance(param.dtype, str) else op.type_params[param.dtype].dtypes
+        raise CallError(
+            f"{op.name}: argument `{param.name}` is a random key, but it takes numbers ({_dtypes.describe(*dtypes)}); "
+            "pass random numbers, or the words of the key: `jax.random.key_data(key)`"
+        )
     try:
         operand = _jax.as_operand(value, dtype)
     except CallError as error:
@@ -205,6 +211,13 @@ def _array(op: OpInfo, param: Param, value: Any, dtype: str | None = None) -> An
     if _jax.dtype_of(operand) is None:
         raise CallError(f"{op.name}: argument `{param.name}` has dtype {operand.dtype}, which XLA's FFI cannot pass")
     return operand
+
+
+def _takes_bits(op: OpInfo, param: Param) -> bool:
+    """Whether an operand may be the words of a random key: `uint32`, declared as such or beside other words."""
+    if isinstance(param.dtype, int):
+        return all(dtype.startswith("u") for dtype in op.type_params[param.dtype].dtypes)
+    return param.dtype in (None, "u32")
 
 
 def _promoted(op: OpInfo, var: int, pairs: Sequence[tuple[Param, Any]]) -> tuple[str, bool]:
