@@ -77,6 +77,23 @@ def test_a_chain_reads_and_writes_memory_once(fresh, gallery, tmp_path):
     assert len(steps) == 1, plan
 
 
+@pytest.mark.parametrize("operands", [(0,), (0, 1), (0, 1, 2)])
+def test_the_gradient_of_a_chain_reads_and_writes_memory_once(fresh, gallery, tmp_path, operands):
+    """Of large arrays. What is added has the cotangent itself as its own, which is copied."""
+    code = f"""
+        import jax, jax.numpy as jnp, oxcall
+        ops = oxcall.load({str(gallery.path)!r})
+        x = jax.ShapeDtypeStruct((1_000_000,), jnp.float32)
+        chain = lambda x, y, z: jnp.tanh(ops.softplus(x) * y) + z
+        pull = lambda x, y, z, cotangent: [jax.vjp(chain, x, y, z)[1](cotangent)[i] for i in {operands}]
+        jax.jit(pull).lower(x, x, x, x).compile()
+    """
+    fresh(code, JAX_PLATFORMS="oxcall", OXCALL_DUMP=str(tmp_path))
+    [plan] = [path.read_text() for path in tmp_path.glob("**/*lambda*plan.txt")]
+    steps = [line for line in plan.splitlines() if line[:1].isdigit() and "= copy(" not in line]
+    assert len(steps) == 1, plan
+
+
 @pytest.mark.parametrize("name", ["softmax_cross_entropy", "layer_norm"])
 def test_a_function_of_rows_and_its_neighbours_are_one_step(fresh, gallery, tmp_path, name):
     count = {"softmax_cross_entropy": 2, "layer_norm": 3}[name]

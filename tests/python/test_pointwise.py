@@ -1,5 +1,7 @@
 """Pointwise functions of the gallery: values, broadcasting, promotion, derivatives of first and second order."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -158,6 +160,73 @@ def test_integers_are_promoted_and_have_no_derivatives(gallery):
     assert slope.dtype == jax.dtypes.float0
     moved = jax.jvp(lambda x: gallery.multiply_add(n, n, 1) * x, (2.0,), (1.0,))[1]
     close(moved, n * n + 1.0)
+
+
+NUMBERS = ["bool", *INTEGERS, "float16", "bfloat16", "float32", "float64"]
+
+
+@pytest.mark.parametrize("x64", [True, False])
+def test_the_promoted_dtype_is_that_of_jax(gallery, x64):
+    with jax.enable_x64(x64):
+        given = [jnp.ones(2, dtype) for dtype in NUMBERS if x64 or "64" not in dtype]
+        given += [True, 1, 1.0, 2 * jnp.asarray(1), 2.0 * jnp.asarray(1.0)]
+
+        def number(x, y):
+            # `jax.numpy` has "and" and "or" for booleans, and no difference: here, they are numbers.
+            result = multiply_add(jnp.asarray(x), y, y)
+            return result + 0 if result.dtype == bool else result
+
+        pairs = [(gallery.swiglu, jnp.arctan2), (lambda x, y: gallery.multiply_add(x, y, y), number)]
+        cases = [(gallery.softplus, jnp.exp, (x,)) for x in given]
+        cases += [(op, formula, args) for op, formula in pairs for args in itertools.product(given, repeat=2)]
+        for op, formula, args in cases:
+            # A function of nothing, so that numbers of Python stay such.
+            found, expected = (jax.eval_shape(lambda f=f, args=args: f(*args)) for f in (op, formula))
+            assert (found.dtype, found.weak_type) == (expected.dtype, expected.weak_type), args
+
+
+def test_results_of_weak_operands_are_weak_in_every_transformation(gallery):
+    half = jnp.bfloat16(1)
+    for f in (gallery.softplus, jax.jit(gallery.softplus), jax.grad(gallery.softplus), jax.hessian(gallery.softplus)):
+        assert (f(2.0) * half).dtype == jnp.bfloat16
+    assert jax.vmap(gallery.softplus)(jnp.broadcast_to(2.0 * jnp.asarray(1.0), 3)).weak_type
+    assert jax.lax.fori_loop(0, 3, lambda _, x: gallery.softplus(x), 2.0).weak_type
+    assert not gallery.softplus(jnp.float32(2.0)).weak_type
+    assert not gallery.swiglu(2.0, jnp.float32(2.0)).weak_type
+
+
+def test_cotangents_are_numbers_of_python_as_well(gallery):
+    for f, g in (
+        (gallery.softplus, softplus),
+        (lambda x: gallery.rope_pair(x, 1.0, x), lambda x: rope_pair(x, 1.0, x)),
+    ):
+        for wrap in (lambda f: f, jax.jit):
+            outputs = jax.tree.leaves(f(2.0))
+            found, expected = (
+                jax.vjp(wrap(h), 2.0)[1](jax.tree.unflatten(jax.tree.structure(h(2.0)), [2.0] * len(outputs)))
+                for h in (f, g)
+            )
+            close(found, expected)
+            assert found[0].weak_type
+    close(jax.vjp(lambda n, x: gallery.multiply_add(n, x, x), 2, 1.0)[1](1.0)[1], jnp.asarray(3.0))
+
+
+def test_the_operand_at_fault_is_named(gallery):
+    for x in (2, True, 1.5, jnp.ones(2), jnp.ones(2, int), jnp.ones(2, bool)):
+        for y in (1j, jnp.ones(2, "complex64")):
+            with pytest.raises(oxcall.CallError, match=r"argument `x` has dtype complex\d+, .*; pass its `.real`"):
+                gallery.swiglu(x, y)
+            with pytest.raises(oxcall.CallError, match=r"argument `gate` has dtype complex\d+, .*; pass its `.real`"):
+                gallery.swiglu(y, x)
+
+
+@pytest.mark.parametrize("name", ["softplus", "multiply_add", "softmax_cross_entropy", "rms_norm", "concatenate"])
+def test_random_keys_are_no_numbers(gallery, name):
+    key = jax.random.key(0)
+    with pytest.raises(
+        oxcall.CallError, match=f"{name}: argument `.*` is a random key, but it takes numbers .*key_data"
+    ):
+        gallery[name](*[key] * len(gallery[name]._info.operands))
 
 
 @pytest.mark.parametrize("name", SHAPES)

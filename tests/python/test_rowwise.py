@@ -151,6 +151,41 @@ def test_symbolic_shapes_and_splits(gallery):
     close(program(*args), jax.grad(lambda *args: softmax_cross_entropy(*args).sum())(logits, labels))
 
 
+@pytest.mark.parametrize("spec", [("a", "b"), (None, "b"), ("a", None), (("a", "b"), None), (None, ("a", "b"))])
+def test_rows_on_explicit_meshes(gallery, spec):
+    """Also split along the rows, which one device computes as a whole: the gradient is split as the operand is."""
+    mesh = jax.make_mesh(
+        (2, 2), ("a", "b"), devices=jax.devices()[:4], axis_types=(jax.sharding.AxisType.Explicit,) * 2
+    )
+    logits, labels = normal(0, 8, 4), normal(1, 8, 4)
+    spread = jax.device_put(logits, jax.NamedSharding(mesh, jax.sharding.PartitionSpec(*spec)))
+    for op, formula in (
+        (lambda x: gallery.softmax_cross_entropy(x, labels), lambda x: softmax_cross_entropy(x, labels)),
+        (lambda x: gallery.layer_norm(x, labels[0], labels[1]), lambda x: layer_norm(x, labels[0], labels[1])),
+        (lambda x: gallery.softplus(x), lambda x: jnp.logaddexp(x, 0.0)),
+        (lambda x: gallery.swiglu(labels, x), lambda x: labels * jax.nn.sigmoid(labels) * x),
+    ):
+        gradient = jax.grad(lambda x, op=op: jnp.sin(op(x)).sum())
+        with jax.set_mesh(mesh):
+            eager = gradient(spread)
+        for found in (eager, jax.jit(gradient)(spread)):
+            assert jax.typeof(found) == jax.typeof(spread)
+            close(found, jax.grad(lambda x, formula=formula: jnp.sin(formula(x)).sum())(logits))
+        moved = jax.jit(lambda x, op=op: jax.jvp(jax.grad(lambda x: jnp.sin(op(x)).sum()), (x,), (x,))[1])(spread)
+        close(
+            moved,
+            jax.jvp(jax.grad(lambda x, formula=formula: jnp.sin(formula(x)).sum()), (logits,), (logits,))[1],
+        )
+
+
+def test_mistakes_are_told_by_the_types_of_parameters(gallery):
+    with pytest.raises(oxcall.CallError, match=r"argument `x` has shape \[\], but `Row` expects \[..batch, n\]"):
+        gallery.layer_norm(1.0, 1.0, 1.0)
+    message = r"`temperature` has shape \[5\], but `PerRow` with batch = \[2\] \(from argument `logits`\) expects \[2\]"
+    with pytest.raises(oxcall.CallError, match=message):
+        gallery.tempered_softmax(normal(0, 2, 3), normal(1, 5))
+
+
 def test_many_rows_are_computed_on_several_threads(gallery):
     logits, labels = (normal(seed, 20_003, 33).astype(jnp.float32) for seed in (0, 1))
     found = gallery.softmax_cross_entropy(logits, labels)

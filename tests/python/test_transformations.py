@@ -164,6 +164,18 @@ def test_explicit_mesh(norm):
         np.testing.assert_allclose(jax.jit(jax.grad(loss(norm)))(x), jax.grad(loss(reference))(X), rtol=2e-5, atol=2e-6)
 
 
+@pytest.mark.parametrize("spec", [("i",), (None, "i")])
+def test_gradients_are_split_as_operands_on_an_explicit_mesh(norm, spec):
+    explicit = mesh(AxisType.Explicit)
+    x = jax.device_put(X, NamedSharding(explicit, PartitionSpec(*spec)))
+    gradient = jax.grad(lambda x: jnp.sin(norm(x)).sum())
+    with jax.set_mesh(explicit):
+        eager = gradient(x)
+    for found in (eager, jax.jit(gradient)(x)):
+        assert jax.typeof(found) == jax.typeof(x)
+        np.testing.assert_allclose(found, jax.grad(lambda x: jnp.sin(reference(x)).sum())(X), rtol=2e-5, atol=2e-6)
+
+
 def test_export_with_a_derivative(norm):
     exported = jax.export.export(jax.jit(norm), disabled_checks=[
         jax.export.DisabledSafetyCheck.custom_call("custom_op::rms_norm"),

@@ -34,7 +34,7 @@ def numbers(
 ) -> torch.Tensor:
     """Normal random numbers, equal at every call."""
     generator = torch.Generator().manual_seed(seed)
-    drawn = torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)
+    drawn = torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
     return drawn.requires_grad_(requires_grad)
 
 

@@ -121,6 +121,63 @@ def test_one_program_for_gradients_of_all_sizes(ops):
     assert counter.frame_count == 1
 
 
+# Functions of torch beside ops with operands that are broadcast: what is true of the first is true of the second.
+BROADCAST = {
+    "swiglu": lambda x, y: torch.nn.functional.silu(x) * y,
+    "layer_norm": lambda x, y: torch.nn.functional.layer_norm(x, x.shape[-1:], eps=1e-5) * y + y,
+}
+
+
+def broadcast_op(ops, name):
+    return {"swiglu": ops.swiglu, "layer_norm": lambda x, y: ops.layer_norm(x, y, y, 1e-5)}[name]
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 1, 3), ()])
+@pytest.mark.parametrize("name", BROADCAST)
+def test_a_size_beside_operands_of_other_ranks(ops, name, shape):
+    """A size is not compared with one of another dimension: neither fixed by export, nor a reason to compile again."""
+    from torch._dynamo.testing import CompileCounterWithBackend
+
+    if name == "layer_norm" and shape != (3,):
+        pytest.skip("a gain is a row")
+
+    class Broadcast(torch.nn.Module):
+        def forward(self, x, y):
+            return broadcast_op(ops, name)(x, y)
+
+    y = numbers(*shape)
+    dynamic = {"x": {0: torch.export.Dim("n")}, "y": None}
+    program = torch.export.export(Broadcast(), (numbers(4, 3), y), dynamic_shapes=dynamic, strict=False).module()
+    counts = []
+    for function in (broadcast_op(ops, name), BROADCAST[name]):
+        torch._dynamo.reset()
+        counter = CompileCounterWithBackend("aot_eager")
+        run = torch.compile(lambda x, y, f=function: f(x, y) * 2, backend=counter, fullgraph=True, dynamic=True)
+        for rows in (4, 5, 3, 7, 2):
+            x = numbers(rows, 3)
+            expected = BROADCAST[name](x, y)
+            torch.testing.assert_close(run(x, y), expected * 2, rtol=1e-4, atol=1e-4)
+            torch.testing.assert_close(program(x, y), expected, rtol=1e-4, atol=1e-4)
+        counts.append(counter.frame_count)
+    assert counts == [1, 1]
+
+
+def test_one_program_for_batches_of_all_sizes(ops):
+    from torch._dynamo.testing import CompileCounterWithBackend
+
+    counts = []
+    for function in (ops.swiglu, BROADCAST["swiglu"]):
+        torch._dynamo.reset()
+        counter = CompileCounterWithBackend("aot_eager")
+        batched = torch.vmap(function, in_dims=(0, None))
+        run = torch.compile(batched, backend=counter, fullgraph=True, dynamic=True)
+        for rows in (4, 5, 3, 7, 2):
+            x, y = numbers(rows, 3), numbers(3)
+            torch.testing.assert_close(run(x, y), BROADCAST["swiglu"](x, y), rtol=1e-4, atol=1e-4)
+        counts.append(counter.frame_count)
+    assert counts == [1, 1]
+
+
 class Model(torch.nn.Module):
     """Uses results whose sizes depend on two dimensions and an attribute."""
 

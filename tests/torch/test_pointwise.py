@@ -130,7 +130,8 @@ def test_the_promoted_dtype_is_that_of_torch(ops, ranks):
                 with pytest.raises(RuntimeError, match=r"multiply_add: .*argument"):
                     ops.multiply_add(*(arg.to(device) for arg in (x, x, y)))
             continue
-        expected = torch.float32 if expected == torch.bool else expected
+        # Booleans are numbers, as in `x + 0`.
+        expected = torch.int64 if expected == torch.bool else expected
         assert ops.multiply_add(x, x, y).dtype == expected, (a, b)
         assert ops.multiply_add(x.to("meta"), x.to("meta"), y.to("meta")).dtype == expected, (a, b)
 

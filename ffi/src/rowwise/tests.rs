@@ -260,7 +260,10 @@ fn numbers_of_rows_are_operands_and_results() {
         }
     }
     let error = call::<ops::gated>().arg(x).arg(Array1::<f32>::zeros(3)).run().unwrap_err();
-    assert!(error.message().starts_with("gated: argument `scale` has shape [3], but `#[dims(..batch)]`"), "{error}");
+    assert!(
+        error.message().starts_with("gated: argument `scale` has shape [3], but `PerRow` with batch = [4]"),
+        "{error}"
+    );
 }
 
 #[test]

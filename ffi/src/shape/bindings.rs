@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use super::Pattern;
 use super::operands::Operand;
-use crate::descriptor::{DimExpr, DimOp, DimPattern};
+use crate::descriptor::{DimExpr, DimOp, DimPattern, Recorded};
 
 /// The value of a name.
 #[derive(Clone, Copy, Debug)]
@@ -46,8 +46,10 @@ struct Binding<'a> {
 }
 
 /// Names with their values and origins. Up to [`INLINE`] names are kept without allocation.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Bindings<'a> {
+    /// How the operation is written, for messages.
+    recorded: Recorded,
     inline: [Option<Binding<'a>>; INLINE],
     more: Vec<Binding<'a>>,
 }
@@ -92,6 +94,10 @@ pub(super) enum Mismatch<'e> {
 }
 
 impl<'a> Bindings<'a> {
+    pub(super) fn new(recorded: Recorded) -> Self {
+        Bindings { recorded, inline: [None; INLINE], more: Vec::new() }
+    }
+
     fn get(&self, name: &str) -> Option<&Binding<'a>> {
         self.inline.iter().map_while(Option::as_ref).chain(&self.more).find(|binding| binding.name == name)
     }
@@ -242,6 +248,15 @@ impl<'a> Bindings<'a> {
             }
         };
         if value < 0 { Err(EvalError::Negative(expr, value)) } else { Ok(value) }
+    }
+
+    /// What the user wrote that a pattern stands for: the pattern, or the type of a row's elements or of its number.
+    pub(super) fn written(&self, pattern: &[DimPattern]) -> String {
+        match (self.recorded, pattern) {
+            (Recorded::Rowwise, [_]) => "`PerRow`".to_owned(),
+            (Recorded::Rowwise, _) => "`Row`".to_owned(),
+            _ => format!("`#[dims({})]`", Pattern(pattern)),
+        }
     }
 
     /// The names of `pattern` with values and origins, for messages: ` with n = 8 (from argument ...)`, or nothing.

@@ -33,7 +33,7 @@ where
     if handler.traits.expands() {
         return broadcast::check(params, args, results);
     }
-    let bindings = bind_args(params, args, ints)?;
+    let bindings = bind_args(handler, args, ints)?;
     check_results(params, args, results, &bindings)
 }
 
@@ -65,11 +65,12 @@ where
 
 /// Binds all names, and checks the arguments, whose number is right.
 pub(super) fn bind_args<'a, A: DimsList + ?Sized>(
-    params: &'static [Param],
+    handler: &Handler,
     args: &'a A,
     ints: &[(&'a str, i64)],
 ) -> Result<Bindings<'a>> {
-    let mut bindings = Bindings::default();
+    let params = handler.params;
+    let mut bindings = Bindings::new(handler.traits.recorded);
     for &(name, value) in ints {
         bindings.bind_attribute(name, value);
     }
@@ -114,16 +115,16 @@ fn mismatch_error(
     operand: Operand,
     mismatch: &Mismatch<'_>,
 ) -> Error {
-    let text = Pattern(pattern);
-    let names = bindings.describe(text);
+    let text = bindings.written(pattern);
+    let names = bindings.describe(Pattern(pattern));
     Error::invalid_argument(match mismatch {
         Mismatch::Shape => {
             let expected = bindings.expected(pattern);
-            format!("{operand} has shape {dims:?}, but `#[dims({text})]`{names} expects {expected}")
+            format!("{operand} has shape {dims:?}, but {text}{names} expects {expected}")
         }
         Mismatch::Ambiguous => {
-            format!("{operand} has shape {dims:?}, but more than one list of `#[dims({text})]`{names} has any length")
+            format!("{operand} has shape {dims:?}, but more than one list of {text}{names} has any length")
         }
-        Mismatch::Eval(error) => format!("{operand} has no shape by `#[dims({text})]`{names}: {error}"),
+        Mismatch::Eval(error) => format!("{operand} has no shape by {text}{names}: {error}"),
     })
 }

@@ -59,7 +59,7 @@ fn infer_all(
     }
     let context = ShapeContext::new(handler, args, attrs, num_results);
     let integers = context.integers()?;
-    let bindings = bind_args(params, args, &integers)?;
+    let bindings = bind_args(handler, args, &integers)?;
     let checked = |dims: Vec<Vec<i64>>| {
         check_function(params, args, &dims, num_results)?;
         // The call will be checked against the patterns too.
@@ -109,7 +109,7 @@ pub(crate) fn result_dims<A: DimsList + ?Sized>(
     if handler.traits.expands() {
         return broadcast(params, args);
     }
-    let bindings = bind_args(params, args, integers)?;
+    let bindings = bind_args(handler, args, integers)?;
     pattern_dims(pattern, Operand::result(&params[result], 0), &bindings)
 }
 
@@ -122,7 +122,7 @@ fn pattern_dims(pattern: &[DimPattern], operand: Operand, bindings: &Bindings<'_
             }
             error => {
                 let names = bindings.describe(Pattern(pattern));
-                format!("{operand} has no shape by `#[dims({})]`{names}: {error}", Pattern(pattern))
+                format!("{operand} has no shape by {}{names}: {error}", bindings.written(pattern))
             }
         })
     })

@@ -90,7 +90,7 @@ class Batched:
             if name not in operands or dim is None:
                 return value
             value = value.movedim(dim, 0)
-            return value.reshape(len(value), *(1,) * (rank + 1 - value.dim()), *value.shape[1:])
+            return value.reshape(value.shape[0], *(1,) * (rank + 1 - value.dim()), *value.shape[1:])
 
         results = self.operator.overload(*(moved(*each) for each in named), **kwargs)
         return self._given(results, {param["name"]: 0 for param in self.op.json["params"]})

@@ -19,7 +19,8 @@ def promoted_dtype(tensors, allowed):
 
     Args:
         tensors: pairs of a dtype and a number of dimensions.
-        allowed: the names of the dtypes that the op takes; integers become floats if it takes only these.
+        allowed: the names of the dtypes that the op takes; integers become floats if it takes only these, and booleans
+            become integers if it takes such, as in `x + 0`.
     """
 
     try:
@@ -27,6 +28,8 @@ def promoted_dtype(tensors, allowed):
     except RuntimeError:
         return None
     allowed = [DTYPES[name] for name in allowed if name in DTYPES]
+    if found == torch.bool and found not in allowed and torch.int64 in allowed:
+        found = torch.int64
     if found and found not in allowed and not (found.is_floating_point or found.is_complex):
         found = torch.get_default_dtype()
     return found if found in allowed else None

@@ -69,7 +69,8 @@ class Op:
         names = {param["name"] for param in self.operands}
         values = operator.bind(args, kwargs)
         shapes = [values[param["name"]].shape for param in self.operands]
-        if all(shape == shapes[0] for shape in shapes):
+        # Shapes of several ranks differ, and torch would compare their first sizes: symbols, which it would fix.
+        if all(len(shape) == len(shapes[0]) and shape == shapes[0] for shape in shapes):
             return args, kwargs
         shape = torch.broadcast_shapes(*shapes)
         return operator.with_tensors(names, lambda tensor: tensor.expand(shape), args, kwargs)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from oxcall import _dtypes
-from oxcall._errors import CallError, listing, nearest
+from oxcall._errors import CallError, listing, nearest, plural
 from oxcall._jax import HAS_UNSIGNED_ARRAYS, Tracer
 from oxcall._manifest import Attr, OpInfo
 from oxcall._rust import SourceText
@@ -117,7 +117,8 @@ class _Encoder:
             encoded[attr.name] = self.typed(prefix + attr.name, attr, value)
         if missing:
             raise CallError(
-                f"{self.op.name}: missing attribute {listing(prefix + attr.name for attr in missing)}: "
+                f"{self.op.name}: missing {plural('attribute', missing)} "
+                f"{listing(prefix + attr.name for attr in missing)}: "
                 f"give {', '.join(f'`{attr.name}=` ({self.expects(attr.type)})' for attr in missing)}"
             )
         return encoded
@@ -135,8 +136,15 @@ class _Encoder:
             what, others = ("field", known) if prefix else ("attribute", [*known, *operands])
             raise CallError(
                 f"{self.op.name}: unexpected {what} `{prefix}{name}`{nearest(name, others)}; "
-                f"its {what}s are {listing(known)}"
+                f"{self.known(what, list(known))}"
             )
+
+    @staticmethod
+    def known(what: str, names: Sequence[str]) -> str:
+        """The names that there are, for a message."""
+        if not names:
+            return f"it has no {what}s"
+        return f"its {plural(what, names)} {'is' if len(names) == 1 else 'are'} {listing(names)}"
 
     def typed(self, path: str, attr: Attr, value: Any) -> Any:
         if isinstance(value, Tracer):

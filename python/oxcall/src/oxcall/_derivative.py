@@ -19,7 +19,7 @@ from oxcall import _batching, _dtypes, _jax, _jax_primitives
 from oxcall._batch_dims import batch_dims
 from oxcall._errors import CallError
 from oxcall._manifest import OpInfo
-from oxcall._operands import counts
+from oxcall._operands import counts, operand_names
 from oxcall._pairing import Pairing, pair, residual_names
 from oxcall._rust import SourceText
 
@@ -104,7 +104,7 @@ class Derivative:
 
     def _active(self, tangents: Sequence[Any], call: Call) -> tuple[int, ...]:
         """The operands whose tangents are not zero."""
-        names = _operand_names(self._op, call)
+        names = operand_names(self._op, call.counts)
         return tuple(
             index for index, (name, tangent) in enumerate(zip(names, tangents, strict=True))
             if not isinstance(tangent, _jax_primitives.Zero) and name not in self._op.nondiff
@@ -126,7 +126,7 @@ class Derivative:
         op = self._op
         primals, results, residuals, tangents = _split(operands, call, active)
         if op.transpose is not None:
-            names = _operand_names(op, call)
+            names = operand_names(op, call.counts)
             moved = dict(zip(active, tangents, strict=True))
             self._check_linear({names[index] for index in active}, "tangent")
             given = [
@@ -272,7 +272,7 @@ class Derivative:
         primals, results, residuals, tangents = _split(operands, call, active)
         by_index = dict(zip(self._inexact(call), cotangents, strict=True))
         whole = [_whole(by_index.get(index), result) for index, result in enumerate(results)]
-        names = _operand_names(op, call)
+        names = operand_names(op, call.counts)
         if op.transpose is not None:
             self._check_linear({names[index] for index in active}, "cotangent")
         rule = "vjp" if op.transpose is None else "transpose"
@@ -287,7 +287,7 @@ class Derivative:
                 answers.append(_jax_primitives.Zero(tangent.aval))
             else:
                 self._check_type(rule, "cotangent", "argument", gradients[index], tangent.aval, names[index])
-                answers.append(gradients[index])
+                answers.append(_jax_primitives.split_like(gradients[index], tangent.aval))
         return answers
 
     def _by_operand(self, found: _Groups, call: Call) -> list[Any]:
@@ -298,16 +298,19 @@ class Derivative:
     def transpose_op(self, cotangents: Sequence[Any], *operands: Any, call: Call) -> Sequence[Any]:
         """The rule for `jax.interpreters.ad.primitive_transposes` of an op that is linear itself."""
         op = self._op
-        names = _operand_names(op, call)
+        names = operand_names(op, call.counts)
         wanted = [_jax_primitives.is_undefined_primal(operand) for operand in operands]
         self._check_linear({name for name, is_wanted in zip(names, wanted, strict=True) if is_wanted}, "cotangent")
         whole = [
-            jnp.zeros(shape, _dtypes.numpy_dtype(dtype)) if isinstance(cotangent, _jax_primitives.Zero) else cotangent
+            _whole(cotangent, jax.ShapeDtypeStruct(shape, _dtypes.numpy_dtype(dtype)))
             for cotangent, (dtype, shape) in zip(cotangents, call.results, strict=True)
         ]
         found = self._call("transpose", operands, (), (), {"cotangent": call.results_of(op, whole)}, call)
         gradients = self._by_operand(found, call)
-        return [gradient if is_wanted else None for gradient, is_wanted in zip(gradients, wanted, strict=True)]
+        return [
+            _jax_primitives.split_like(gradient, operand.aval) if is_wanted else None
+            for gradient, operand, is_wanted in zip(gradients, operands, wanted, strict=True)
+        ]
 
     def _check_type(self, rule: str, kind: str, what: str, given: Any, expected: Any, name: str) -> None:
         """A tangent has the type of its primal: JAX takes any."""
@@ -390,16 +393,15 @@ def _split(
     return operands[:first], operands[first:second], operands[second:third], operands[third:]
 
 
-def _operand_names(op: OpInfo, call: Call) -> list[str]:
-    """The name of the parameter that each operand belongs to."""
-    return [param.name for param, number in zip(op.operands, call.counts, strict=True) for _ in range(number)]
-
-
 def _whole(cotangent: Any, result: Any) -> Any:
-    """The cotangent of a result as an array: of ``float0`` if the result is not differentiable."""
+    """The cotangent of a result, or of a type, as an array: of ``float0`` if it is not differentiable."""
     if cotangent is None or isinstance(cotangent, _jax_primitives.Zero):
         return _jax.zero_cotangent(result)
-    return cotangent
+    if hasattr(cotangent, "dtype"):
+        return cotangent
+    # `jax.vjp` passes Python's numbers on as they are.
+    is_weak = _jax.is_weakly_typed(result)
+    return _jax.converted(jnp.asarray(cotangent), _dtypes.xla_name(result.dtype.name), is_weak)
 
 
 def _real(op: OpInfo, rule: str, other: OpInfo, name: str, value: Any) -> Any:

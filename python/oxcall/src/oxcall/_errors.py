@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class OxcallError(Exception):
@@ -40,6 +40,11 @@ def listing(names: Iterable[str], *, none: str = "none", last: str = "and") -> s
     if len(quoted) == 1:
         return quoted[0]
     return ", ".join(quoted[:-1]) + f" {last} {quoted[-1]}"
+
+
+def plural(noun: str, names: Sequence[str]) -> str:
+    """A noun in the number of the names that follow it: ``"attribute"``, ``"attributes"``."""
+    return noun if len(names) == 1 else f"{noun}s"
 
 
 def count(number: int, noun: str) -> str:

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax._src import xla_bridge
+from jax._src.lax.lax import _convert_element_type
 from jaxlib import xla_client
 
 from oxcall import _dtypes
@@ -125,7 +126,12 @@ def as_operand(value: Any, dtype: str | None = None) -> Any:
         return value
     if not isinstance(value, jax.Array):
         return jnp.asarray(value, None if dtype is None else _dtypes.numpy_dtype(dtype))
-    return jax.random.key_data(value) if jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key) else value
+    return jax.random.key_data(value) if is_key(value) else value
+
+
+def is_key(value: Any) -> bool:
+    """Whether a value is an array of random keys."""
+    return isinstance(value, jax.Array) and jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key)
 
 
 def dtype_of(operand: Any) -> str | None:
@@ -150,19 +156,48 @@ def adopts(value: Any, dtype: str) -> bool:
         return False
 
 
-def result_type(values: Sequence[Any]) -> str | None:
-    """The dtype to which JAX promotes arrays and Python scalars; ``None`` where it refuses, or has no name here."""
+def result_type(values: Sequence[Any]) -> tuple[str | None, bool]:
+    """The dtype to which JAX promotes arrays and Python scalars, and whether it is weak.
+
+    The dtype is ``None`` where JAX refuses, or has no name here.
+    """
     if len(values) == 1 and is_token(values[0]):
-        return "token"
+        return "token", False
     try:
-        return _dtypes.xla_name(jnp.result_type(*values).name)
+        dtype, is_weak = jax.dtypes.result_type(*values, return_weak_type_flag=True)
     except (TypeError, ValueError, OverflowError):
+        return None, False
+    return _dtypes.xla_name(dtype.name), is_weak
+
+
+def inexact(dtype: str) -> str | None:
+    """The dtype of what a function of floats in `jax.numpy` gives for arrays of a dtype; ``None`` where it refuses."""
+    numpy_dtype = _dtypes.numpy_dtype(dtype)
+    return None if numpy_dtype is None else _inexact(numpy_dtype, jnp.result_type(float))
+
+
+@functools.cache
+def _inexact(dtype: Any, of_floats: Any) -> str | None:
+    """See `inexact`. JAX's versions differ; the default dtype of floats tells contexts with 64-bit types apart."""
+    del of_floats
+    try:
+        return _dtypes.xla_name(jax.eval_shape(jnp.exp, jax.ShapeDtypeStruct((), dtype)).dtype.name)
+    except (TypeError, ValueError):
         return None
 
 
-def converted(operand: Any, dtype: str) -> Any:
-    """An operand of this dtype."""
-    return operand if dtype_of(operand) == dtype else jax.lax.convert_element_type(operand, _dtypes.numpy_dtype(dtype))
+def converted(operand: Any, dtype: str, is_weak: bool = False) -> Any:
+    """An operand of this dtype, which is weak if the operand is weak already or shall be."""
+    if is_weak and not is_weakly_typed(operand):
+        return _convert_element_type(operand, _dtypes.numpy_dtype(dtype), weak_type=True)
+    if dtype_of(operand) == dtype:
+        return operand
+    return _convert_element_type(operand, _dtypes.numpy_dtype(dtype), weak_type=is_weak)
+
+
+def is_weakly_typed(value: Any) -> bool:
+    """Whether an array, a tracer or a type adopts the dtypes of others, as a Python scalar does."""
+    return getattr(getattr(value, "aval", value), "weak_type", False)
 
 
 def broadcast(operands: Sequence[Any]) -> Sequence[Any]:

@@ -23,6 +23,9 @@ try:
 except ImportError:  # before 0.5
     from jax._src.extend import ffi as _internal
 
+# The first versions with explicit meshes lack it, and compare no splits of cotangents.
+_reshard = getattr(jax.sharding, "reshard", None)
+
 # The effect of JAX's own `ffi_call`: it keeps a call whose results are not used.
 _SIDE_EFFECT = _internal._FfiEffect
 
@@ -84,19 +87,25 @@ def _register_with_shard_map(new: Primitive) -> None:
 
 
 def result_types(
-    results: Sequence[tuple[str, Sequence[Any]]], operands: Sequence[Any], found: BatchDims | None
-) -> list[Any]:
+    results: Sequence[tuple[str, Sequence[Any]]], operands: Sequence[Any], found: BatchDims | None,
+    weak: Sequence[bool],
+) -> list[Any]:  # fmt: skip
     """The types of results of these dtypes and shapes, which vary over the same axes of a mesh as the operands.
 
     All operands vary over the same axes: see `_jax.vary_together`. On an explicit mesh, results are split as `found`
-    says, the dimensions that the op declares to be independent.
+    says, the dimensions that the op declares to be independent. `weak` says which results adopt the dtypes of others.
     """
-    like = next((operand for operand in operands if isinstance(operand, jax.core.ShapedArray)), None)
+    arrays = [operand for operand in operands if isinstance(operand, jax.core.ShapedArray)]
+    # Some operands of a call on a mesh may be on none.
+    like = next((operand for operand in arrays if _is_on_mesh(operand)), arrays[0] if arrays else None)
     shapes = [shape for _, shape in results]
     specs: Sequence[Any] = [(None,) * len(shape) for shape in shapes]
     if found is not None:
         specs = result_specs(found, [getattr(_sharding_of(operand), "spec", None) for operand in operands], shapes)
-    return [_result_type(dtype, tuple(shape), like, spec) for (dtype, shape), spec in zip(results, specs, strict=True)]
+    return [
+        _result_type(dtype, tuple(shape), like, spec, is_weak)
+        for (dtype, shape), spec, is_weak in zip(results, specs, weak, strict=True)
+    ]
 
 
 def _sharding_of(aval: Any) -> Any:
@@ -104,19 +113,32 @@ def _sharding_of(aval: Any) -> Any:
     return getattr(aval, "sharding", None)
 
 
-def _result_type(dtype: str, shape: tuple[Any, ...], like: Any, spec: Sequence[Any]) -> Any:
+def _is_on_mesh(aval: Any) -> bool:
+    mesh = getattr(_sharding_of(aval), "mesh", None)
+    return mesh is not None and not mesh.empty
+
+
+def split_like(value: Any, aval: Any) -> Any:
+    """A value that an explicit mesh splits as a type says: JAX wants cotangents so. Elsewhere it is as it was."""
+    given = type_of(value)
+    if not (_is_on_mesh(aval) and _is_on_mesh(given)) or _sharding_of(given).spec == _sharding_of(aval).spec:
+        return value
+    return value if _reshard is None else _reshard(value, _sharding_of(aval))
+
+
+def _result_type(dtype: str, shape: tuple[Any, ...], like: Any, spec: Sequence[Any], is_weak: bool) -> Any:
     if dtype == "token":
         return _jax.abstract_token()
     numpy_dtype = _dtypes.numpy_dtype(dtype)
     if numpy_dtype is None:
         raise CallError(f"the installed JAX has no dtype {_dtypes.numpy_name(dtype)}; upgrade `jax` and `ml_dtypes`")
-    given = {"shape": shape, "dtype": numpy_dtype}
+    given = {"shape": shape, "dtype": numpy_dtype, "weak_type": is_weak}
     if like is None:
         return jax.core.ShapedArray(**given)
     sharding = _sharding_of(like)
     if sharding is not None:
         given["sharding"] = jax.sharding.NamedSharding(sharding.mesh, jax.sharding.PartitionSpec(*spec))
-    return like.update(**given, weak_type=False)
+    return like.update(**given)
 
 
 def dtype_and_shape(aval: Any) -> tuple[str, tuple[Any, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,11 @@ def by_parameter(op: OpInfo, counts: Sequence[int], values: Sequence[Any]) -> di
         split[param.name] = tuple(values[start : start + number])
         start += number
     return split
+
+
+def operand_names(op: OpInfo, counts: Sequence[int]) -> list[str]:
+    """The name of the parameter that each operand belongs to."""
+    return [param.name for param, number in zip(op.operands, counts, strict=True) for _ in range(number)]
 
 
 def aliases(op: OpInfo, taken: Sequence[int], given: Sequence[int]) -> dict[int, int]:
@@ -121,10 +126,12 @@ def bind_operands(op: OpInfo, given: Sequence[Any]) -> Operands:
     ]
     pairs = list(zip(params, values, strict=True))
     types: dict[int, str] = {}
+    weak: set[int] = set()
     for param in params:
-        if isinstance(param.dtype, int) and param.dtype not in types:
-            types[param.dtype] = _promoted(op, param.dtype, [pair for pair in pairs if pair[0].dtype == param.dtype])
-    arrays = tuple(_convert(op, param, value, types) for param, value in pairs)
+        if isinstance(var := param.dtype, int) and var not in types:
+            types[var], is_weak = _promoted(op, var, [pair for pair in pairs if pair[0].dtype == var])
+            weak.update([var] if is_weak else [])
+    arrays = tuple(_convert(op, param, value, types, weak) for param, value in pairs)
     return Operands(_broadcast(op, arrays) if op.broadcast else arrays, counts, types)
 
 
@@ -189,6 +196,12 @@ def _array(op: OpInfo, param: Param, value: Any, dtype: str | None = None) -> An
     given = getattr(value, "dtype", None)
     if isinstance(given, np.dtype) and (given.kind in "OSUMm" or given == np.longdouble):
         raise CallError(f"{op.name}: argument `{param.name}` has dtype {given}, which JAX arrays cannot have")
+    if _jax.is_key(value) and not _takes_bits(op, param):
+        dtypes = (param.dtype,) if isinstance(param.dtype, str) else op.type_params[param.dtype].dtypes
+        raise CallError(
+            f"{op.name}: argument `{param.name}` is a random key, but it takes numbers ({_dtypes.describe(*dtypes)}); "
+            "pass random numbers, or the words of the key: `jax.random.key_data(key)`"
+        )
     try:
         operand = _jax.as_operand(value, dtype)
     except CallError as error:
@@ -200,50 +213,76 @@ def _array(op: OpInfo, param: Param, value: Any, dtype: str | None = None) -> An
     return operand
 
 
-def _promoted(op: OpInfo, var: int, pairs: Sequence[tuple[Param, Any]]) -> str:
-    """The dtype of a type parameter, given the operands that have it."""
+def _takes_bits(op: OpInfo, param: Param) -> bool:
+    """Whether an operand may be the words of a random key: `uint32`, declared as such or beside other words."""
+    if isinstance(param.dtype, int):
+        return all(dtype.startswith("u") for dtype in op.type_params[param.dtype].dtypes)
+    return param.dtype in (None, "u32")
+
+
+def _promoted(op: OpInfo, var: int, pairs: Sequence[tuple[Param, Any]]) -> tuple[str, bool]:
+    """The dtype of a type parameter, given the operands that have it, and whether it is weak."""
     declared = op.type_params[var]
-    arrays = [(param, value, _jax.dtype_of(value)) for param, value in pairs if not _is_scalar(value)]
-    allowed = f"{declared.name} is {_dtypes.describe(*declared.dtypes)}"
-    found = _jax.result_type([value for _, value in pairs])
-    if op.broadcast and found not in declared.dtypes:
-        # Integers and booleans, beside a float that adopts the dtype of any other.
-        found = _jax.result_type([*(value for _, value in pairs), 1.0])
-    if found in declared.dtypes:
-        updated = next(((param, dtype) for param, _, dtype in arrays if param.role == "inout" and dtype != found), None)
-        if updated is None:
-            return found
-        param, dtype = updated
-        raise CallError(
-            f"{op.name}: argument `{param.name}` is updated in place and has dtype {_dtypes.describe(dtype)}, but "
-            f"{declared.name} is {_dtypes.describe(found)} in this call; convert one of the arguments with `.astype`"
-        )
-    # Without arrays, a Python scalar has the dtype that JAX gives it.
-    first, value = pairs[0]
-    given_dtypes = [(param, dtype) for param, _, dtype in arrays] or [(first, _jax.dtype_of(_array(op, first, value)))]
-    for param, dtype in given_dtypes:
-        if dtype not in declared.dtypes:
+    values = [value for _, value in pairs]
+    found, is_weak = _jax.result_type(values)
+    if op.broadcast and found is not None and found not in declared.dtypes:
+        # Booleans are numbers where the op takes integers, as in `x + 0`; what is left are integers among floats.
+        number, number_is_weak = _jax.result_type([*values, 0])
+        is_number = number in declared.dtypes
+        found, is_weak = (number, number_is_weak) if is_number else (_jax.inexact(found), is_weak)
+    if found not in declared.dtypes:
+        raise _unpromoted(op, var, pairs, found)
+    for param, value in pairs:
+        if param.role == "inout" and not _is_scalar(value) and (dtype := _jax.dtype_of(value)) != found:
             raise CallError(
-                f"{op.name}: argument `{param.name}` has dtype {_dtypes.describe(dtype)}, but {allowed}"
-                f"{_hint(dtype, declared.dtypes)}"
+                f"{op.name}: argument `{param.name}` is updated in place and has dtype {_dtypes.describe(dtype)}, but "
+                f"{declared.name} is {_dtypes.describe(found)} in this call; convert one of the arguments with "
+                "`.astype`"
             )
+    return found, is_weak
+
+
+def _unpromoted(op: OpInfo, var: int, pairs: Sequence[tuple[Param, Any]], found: str | None) -> CallError:
+    """The error for operands whose common dtype, ``found``, is none that their type parameter takes."""
+    declared = op.type_params[var]
+    allowed = f"{declared.name} is {_dtypes.describe(*declared.dtypes)}"
+    # Without arrays, a Python scalar has the dtype that JAX gives it.
+    given = [(param, value, _jax.dtype_of(_array(op, param, value))) for param, value in pairs]
+
+    def fits(value: Any) -> bool:
+        """Whether some other operand could give the type parameter a dtype that this one takes."""
+        return any(
+            _jax.result_type([value, np.empty(1, numpy_dtype)])[0] == dtype
+            for dtype in declared.dtypes
+            if (numpy_dtype := _dtypes.numpy_dtype(dtype)) is not None
+        )
+
+    blamed = [(param, dtype) for param, value, dtype in given if not fits(value)]
+    if not blamed and all(dtype not in declared.dtypes for _, _, dtype in given):
+        blamed = [(param, dtype) for param, _, dtype in given]
+    if blamed:
+        param, dtype = blamed[0]
+        return CallError(
+            f"{op.name}: argument `{param.name}` has dtype {_dtypes.describe(dtype)}, but {allowed}"
+            f"{_hint(dtype, declared.dtypes)}"
+        )
     common = "no common dtype" if found is None else f"the common dtype {_dtypes.describe(found)}"
-    given = dict.fromkeys(f"`{param.name}` ({_dtypes.describe(dtype)})" for param, dtype in given_dtypes)
-    raise CallError(
-        f"{op.name}: the arguments {', '.join(given)} have {common}, but {allowed}; convert them with `.astype`"
+    listed = dict.fromkeys(f"`{param.name}` ({_dtypes.describe(dtype)})" for param, _, dtype in given)
+    return CallError(
+        f"{op.name}: the arguments {', '.join(listed)} have {common}, but {allowed}; convert them with `.astype`"
     )
 
 
-def _convert(op: OpInfo, param: Param, value: Any, types: Mapping[int, str]) -> Any:
-    """An operand of the dtype that the declaration and the other operands give it."""
+def _convert(op: OpInfo, param: Param, value: Any, types: Mapping[int, str], weak: Container[int]) -> Any:
+    """An operand of the dtype that the declaration and the other operands give it: one that others may widen, if all
+    operands of its type parameter are such.
+    """
+    is_weak = param.dtype in weak
     wanted = types[param.dtype] if isinstance(param.dtype, int) else param.dtype
     adopts = wanted is not None and wanted != "token" and _jax.adopts(value, wanted)
-    if _is_scalar(value):
-        operand = _array(op, param, value, wanted if adopts else None)
-    elif isinstance(param.dtype, int) or adopts:
-        operand = _jax.converted(value, wanted)
-    else:
-        operand = value
+    operand = _array(op, param, value, wanted if adopts and not is_weak else None) if _is_scalar(value) else value
+    if isinstance(param.dtype, int) or adopts:
+        operand = _jax.converted(operand, wanted, is_weak)
     dtype = _jax.dtype_of(operand)
     if wanted is not None and dtype != wanted:
         raise CallError(

@@ -14,7 +14,7 @@ from oxcall._batch_dims import BatchDims, Shape, batch_dims
 from oxcall._derivative import Derivative, call_by_name, options_of
 from oxcall._legacy import describe_call
 from oxcall._manifest import OpInfo
-from oxcall._operands import aliases, by_parameter
+from oxcall._operands import aliases, by_parameter, operand_names
 from oxcall._results import Type
 from oxcall._sharding import sharding_rule
 from oxcall._targets import WHOLE, Target
@@ -102,8 +102,20 @@ class OpPrimitive:
 
     def _types(self, *operands: Any, call: Call) -> tuple[Sequence[Any], bool]:
         given = [_jax_primitives.dtype_and_shape(aval)[1] for aval in operands]
-        types = _jax_primitives.result_types(call.results, operands, self._split(given, call))
+        types = _jax_primitives.result_types(
+            call.results, operands, self._split(given, call), self._weak(operands, call)
+        )
         return types, self._op.side_effect
+
+    def _weak(self, operands: Sequence[Any], call: Call) -> list[bool]:
+        """Which results adopt the dtypes of others: those whose type parameter only such operands give."""
+        params = {param.name: param.dtype for param in (*self._op.operands, *self._op.results)}
+        names = operand_names(self._op, call.counts)
+        is_weak: dict[Any, bool] = {}
+        for name, operand in zip(names, operands, strict=True):
+            if isinstance(var := params[name], int):
+                is_weak[var] = is_weak.get(var, True) and _jax.is_weakly_typed(operand)
+        return [is_weak.get(params[name], False) for name in call.names]
 
     def _lower(self, ctx: Any, *operands: Any, call: Call) -> Any:
         op = self._op

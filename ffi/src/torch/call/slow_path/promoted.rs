@@ -38,7 +38,7 @@ impl Call<'_> {
     }
 
     /// The dtype of the arguments of a type parameter, if the operation takes it. Integers become floats for operations
-    /// that take only these.
+    /// that take only these, and booleans become integers, as in `x + 0`, for others.
     fn common_dtype(&self, var: usize) -> Result<Option<DType>> {
         let mut given: SmallVec<[(DType, bool); INLINE]> = SmallVec::new();
         for (index, tensor) in self.args.iter().enumerate() {
@@ -51,8 +51,9 @@ impl Call<'_> {
         let allowed = self.plan.handler.type_params[var].dtypes;
         let takes = |dtype: &DType| allowed.contains(dtype);
         let common = result_type(given.into_iter());
+        let integer = common.filter(|dtype| *dtype == DType::Pred).map(|_| DType::S64);
         let float = common.filter(|dtype| is_integral(*dtype)).map(|_| self.plan.shim.default_dtype());
-        Ok(common.filter(takes).or_else(|| float.filter(takes)))
+        Ok([common, integer, float].into_iter().flatten().find(takes))
     }
 
     /// The dimensions to which all arguments are broadcast; `None` if they have them already.
