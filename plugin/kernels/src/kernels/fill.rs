@@ -12,8 +12,17 @@ pub fn fill(out: &mut [u8], element: &[u8]) {
     if element.iter().all(|byte| *byte == element[0]) {
         return out.fill(element[0]);
     }
-    for chunk in out.chunks_exact_mut(element.len()) {
-        chunk.copy_from_slice(element);
+    /// Of a known size, an element is a part of a vector.
+    fn of_size<const N: usize>(out: &mut [u8], element: &[u8]) {
+        let element: &[u8; N] = element.first_chunk().expect("an element of this size");
+        out.as_chunks_mut::<N>().0.fill(*element);
+    }
+    match element.len() {
+        2 => of_size::<2>(out, element),
+        4 => of_size::<4>(out, element),
+        8 => of_size::<8>(out, element),
+        16 => of_size::<16>(out, element),
+        len => out.chunks_exact_mut(len).for_each(|chunk| chunk.copy_from_slice(element)),
     }
 }
 
