@@ -183,6 +183,7 @@ messages! {
     pointwise_no_operand(param): "a pointwise function has an operand, whose shape is that of its results", "add a parameter `x: {param}`";
     pointwise_out(name): "`{name}` is the name of a result", "give the parameter another name";
     pointwise_tangent(name, of): "`{name}` is the name of the tangent of `{of}`", "give one of the two parameters another name";
+    pointwise_active(name): "`{name}` is the name of an attribute of the derivatives", "give the parameter another name";
     pointwise_returns(ty, param): "a pointwise function returns numbers, not `{ty}`", "return `{param}`, or a tuple, `({param}, {param})`; a result that is not a number needs `#[custom_call]`";
     pointwise_returns_nothing(param): "a pointwise function returns the results' elements, and this one returns nothing", "return `{param}`, or a tuple, `({param}, {param})`";
     pointwise_branch(keyword, name): "this `{keyword}` depends on `{name}`, which differs from element to element", "compute both values and choose: `{name}.less(0.0).select(a, b)`";

@@ -122,7 +122,7 @@ pub(crate) fn options(item: &str, args: TokenStream, function: &ItemFn, errors: 
     options
 }
 
-/// Refuses parameters with the names of results, and of tangents.
+/// Refuses parameters with the names of results, of tangents, and of what says which tangents are zeros.
 pub(crate) fn check_names(params: &[&Ident], operands: &[Ident], tuple: Option<usize>, errors: &mut Errors) {
     for ident in params.iter().filter(|ident| is_result(&ident.unraw().to_string(), tuple)) {
         errors.push(ident, messages::pointwise_out(ident));
@@ -134,11 +134,19 @@ pub(crate) fn check_names(params: &[&Ident], operands: &[Ident], tuple: Option<u
             errors.push(of, messages::pointwise_tangent(&param, of));
         }
     }
+    for ident in params.iter().filter(|ident| is_active(&ident.unraw().to_string())) {
+        errors.push(ident, messages::pointwise_active(ident));
+    }
 }
 
 /// The name of a result of a function.
 pub(crate) fn result_name(index: usize, tuple: Option<usize>) -> String {
     if tuple.is_some() { format!("out{index}") } else { "out".to_owned() }
+}
+
+/// Whether a name is that of an attribute of some derivative: `jvp_active`, `vjp_jvp_active`.
+fn is_active(name: &str) -> bool {
+    name.strip_suffix("_active").is_some_and(|rules| rules.split('_').all(|rule| matches!(rule, "jvp" | "vjp")))
 }
 
 fn is_result(name: &str, tuple: Option<usize>) -> bool {

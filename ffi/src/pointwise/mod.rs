@@ -3,16 +3,18 @@
 //!
 //! * [`Real`], [`Mask`], [`Scalar`], [`Dual`]: the numbers of such functions.
 //! * [`Ring`], [`Exact`]: numbers of functions that integers and complex numbers have too.
-//! * `map`: such a function as a value, and its derivatives.
+//! * `map`: such a function as a value, and its derivatives; [`Active`]: along which operands.
 //! * `block`: the loop of an operation over a few elements, compiled for each set of vector instructions; `stored`:
 //!   elements in memory and in computations; `pages`: huge pages for large results.
 
+mod active;
 pub(crate) mod block;
 mod exact;
 mod map;
 pub(crate) mod pages;
 mod stored;
 
+pub use active::Active;
 pub use exact::Exact;
 pub use map::{Map, RingMap, jvp, vjp};
 #[doc(inline)]

@@ -72,9 +72,10 @@ fn attrs(pointwise: &Pointwise) -> impl Iterator<Item = (&Ident, &Attribute, &Ty
     })
 }
 
-/// The attributes, as parameters of a stage.
-fn attributes(pointwise: &Pointwise) -> impl Iterator<Item = TokenStream> {
-    attrs(pointwise).map(|(ident, attr, ty)| tokens!(#attr #ident: #ty))
+/// The attributes of a node, as parameters of a stage.
+fn all_attributes(pointwise: &Pointwise, nodes: &[Node], node: &Node) -> Vec<TokenStream> {
+    let own = attrs(pointwise).map(|(ident, attr, ty)| tokens!(#attr #ident: #ty));
+    own.chain(node.active_attributes(nodes, &pointwise.function)).collect()
 }
 
 fn variables(prefix: &str, count: usize) -> Vec<Ident> {
@@ -119,7 +120,10 @@ fn map(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node
             let (primals, moved) = inputs.split_at(inner.inputs.len());
             let rule = if matches!(node.of, Of::Vjp(_)) { tokens!(vjp) } else { tokens!(jvp) };
             let function = tokens!(|numbers| #of_maps::call(self.0, numbers));
-            (tokens!(#map), tokens!(#private::pointwise::#rule(#function, [#(#primals),*], [#(#moved),*])))
+            (
+                tokens!(#map, #private::pointwise::Active),
+                tokens!(#private::pointwise::#rule(#function, [#(#primals),*], [#(#moved),*], self.1)),
+            )
         }
     };
     tokens! {
@@ -136,31 +140,34 @@ fn map(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node
 }
 
 /// A node's function as a value, made of the attributes.
-fn map_value(pointwise: &Pointwise, nodes: &[Node], node: &Node) -> TokenStream {
+fn map_value(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
     let root = map_ident(&nodes[0]);
     let attr_idents = attrs(pointwise).map(|(ident, ..)| ident);
     node.chain(nodes)[1..].iter().fold(tokens!(#root(#(#attr_idents),*)), |map, outer| {
-        let name = map_ident(outer);
-        tokens!(#name(#map))
+        let (name, active) = (map_ident(outer), outer.active(&pointwise.function));
+        tokens!(#name(#map, #private::pointwise::Active(#active)))
     })
 }
 
 /// The stage that records a node, which has the attributes.
 fn plan(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
-    let attributes: Vec<TokenStream> = attributes(pointwise).collect();
+    let attributes = all_attributes(pointwise, nodes, node);
     let ty = plan_type(pointwise, private, node);
     let plan = match node.of {
         Of::Vjp(of) => {
-            let function = map_value(pointwise, nodes, &nodes[of]);
+            let function = map_value(pointwise, private, nodes, &nodes[of]);
+            let active = node.active(&pointwise.function);
             let (vjp, jvp) = (map_ident(node), nodes[of].rules.map(|[jvp, _]| map_ident(&nodes[jvp])));
             // Attributes are used once: what does not implement `Copy` is told by the derive of the function.
             tokens!({
                 let function = #function;
-                <#ty>::of_gradient(#vjp(function), #jvp(function))
+                let active = #private::pointwise::Active(#active);
+                let jvp = #jvp(function, #private::pointwise::Active::ALL);
+                <#ty>::of_gradient(#vjp(function, active), jvp, active)
             })
         }
         Of::Function | Of::Jvp(_) => {
-            let map = map_value(pointwise, nodes, node);
+            let map = map_value(pointwise, private, nodes, node);
             tokens!(<#ty>::new(#map))
         }
     };
@@ -211,8 +218,8 @@ fn cuda_op(pointwise: &Pointwise, private: &TokenStream, nodes: &[Node], node: &
     let source = source(pointwise);
     let kernels = Kernels {
         module: tokens!(#private::cuda::pointwise),
-        attributes: attributes(pointwise).collect(),
-        function: map_value(pointwise, nodes, node),
+        attributes: all_attributes(pointwise, nodes, node),
+        function: map_value(pointwise, private, nodes, node),
         sizes: TokenStream::new(),
     };
     operation(&source, nodes, node).on_cuda(&source, private, node, &kernels)

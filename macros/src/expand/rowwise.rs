@@ -74,9 +74,10 @@ fn element() -> Ident {
     Ident::new("T", Span::mixed_site())
 }
 
-/// The attributes, as parameters of a stage.
-fn attributes(rowwise: &Rowwise) -> impl Iterator<Item = TokenStream> {
-    rowwise.attrs().map(|(ident, attr, ty)| tokens!(#attr #ident: #ty))
+/// The attributes of a node, as parameters of a stage.
+fn attributes(rowwise: &Rowwise, nodes: &[Node], node: &Node) -> Vec<TokenStream> {
+    let own = rowwise.attrs().map(|(ident, attr, ty)| tokens!(#attr #ident: #ty));
+    own.chain(node.active_attributes(nodes, &rowwise.function)).collect()
 }
 
 /// The plan of a node, made of the attributes.
@@ -108,9 +109,10 @@ fn plan_value(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &N
         Some(_) => tokens!((#(#results,)*)),
         None => tokens!(#(#results)*),
     };
-    let rules = node.chain(nodes).into_iter().skip(1).map(|node| match node.of {
-        Of::Vjp(_) => tokens!(#private::rowwise::Rule::Vjp),
-        _ => tokens!(#private::rowwise::Rule::Jvp),
+    let rules = node.chain(nodes).into_iter().skip(1).map(|node| {
+        let rule = if matches!(node.of, Of::Vjp(_)) { tokens!(Vjp) } else { tokens!(Jvp) };
+        let active = node.active(&rowwise.function);
+        tokens!((#private::rowwise::Rule::#rule, #private::pointwise::Active(#active)))
     });
     tokens! {
         #private::rowwise::Plan::new(
@@ -126,7 +128,7 @@ fn plan_value(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &N
 
 /// The stage that plans a node, which has the attributes.
 fn plan(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
-    let attributes: Vec<TokenStream> = attributes(rowwise).collect();
+    let attributes = attributes(rowwise, nodes, node);
     let value = plan_value(rowwise, private, nodes, node);
     recorded::plan(&source(rowwise, &element()), node, &attributes, &tokens!(#private::rowwise::Plan), &value)
 }
@@ -186,7 +188,7 @@ fn cuda_op(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &Node
     let plan = plan_value(rowwise, private, nodes, node);
     let kernels = Kernels {
         module: tokens!(#private::cuda::rowwise),
-        attributes: attributes(rowwise).collect(),
+        attributes: attributes(rowwise, nodes, node),
         function: tokens!(&#plan),
         sizes: shape(node, &operation),
     };

@@ -94,6 +94,12 @@ impl<T: Ring, const N: usize> Dual<T, N> {
         dual
     }
 
+    /// A number with derivatives; those that are `None` are 0, whatever the slopes of what is computed from it.
+    #[inline(always)]
+    pub fn along(value: T, tangents: [Option<T>; N]) -> Self {
+        Dual { value, tangents }
+    }
+
     /// A number that does not depend on the directions.
     #[inline(always)]
     pub fn constant(value: T) -> Self {
@@ -119,9 +125,9 @@ impl<T: Ring, const N: usize> Dual<T, N> {
         numbers
     }
 
-    /// The derivatives of a combination of some numbers, each times its factor.
+    /// The derivatives of a combination of some numbers, each times its factor; without those that have none.
     #[inline(always)]
-    pub fn pull<const R: usize>(duals: &[Self; R], factors: [T; R]) -> [T; N] {
+    pub fn pull<const R: usize>(duals: &[Self; R], factors: [Option<T>; R]) -> [T; N] {
         let mut numbers = [T::int(0); N];
         unrolled::<N>(
             #[inline(always)]
@@ -129,7 +135,11 @@ impl<T: Ring, const N: usize> Dual<T, N> {
                 let mut total = None;
                 unrolled::<R>(
                     #[inline(always)]
-                    |dual| total = sum(total, scaled(duals[dual].tangents[index], factors[dual])),
+                    |dual| {
+                        if let Some(factor) = factors[dual] {
+                            total = sum(total, scaled(duals[dual].tangents[index], factor));
+                        }
+                    },
                 );
                 numbers[index] = number(total);
             },

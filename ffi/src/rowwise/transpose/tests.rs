@@ -4,16 +4,16 @@ use std::array::from_fn;
 
 use super::super::value::{Row, result};
 use super::*;
-use crate::pointwise::{Map, Mask, Real, Scalar, jvp, vjp};
+use crate::pointwise::{Active, Map, Mask, Real, Scalar, jvp, vjp};
 use crate::rowwise::value::Operand as _;
 
 /// The transpose of a function's Jacobian-vector product.
 fn transpose<M: Map<I, O>, const I: usize, const O: usize>(map: M) -> Option<Program> {
     let forwards = record(&vec![Kind::Row; 2 * I], |operands| {
         let [numbers, tangents] = [0, I].map(|first| from_fn(|index| Row::of(operands[first + index])));
-        jvp(|duals| map.call(duals), numbers, tangents).map(result).into()
+        jvp(|duals| map.call(duals), numbers, tangents, Active::ALL).map(result).into()
     });
-    forwards.transposed()
+    forwards.transposed(Active::ALL)
 }
 
 /// Compares the transpose with duals, where these are finite: to a part of the terms that are summed.
@@ -22,7 +22,7 @@ fn check<M: Map<3, 2>>(map: M, points: impl Iterator<Item = [f64; 5]>, about: &s
     let mut compared = 0;
     for point in points {
         let [x, y, z, da, db] = point.map(Scalar);
-        let expected = vjp(|numbers| map.call(numbers), [x, y, z], [da, db]);
+        let expected = vjp(|numbers| map.call(numbers), [x, y, z], [da, db], Active::ALL);
         let found = expression.evaluate(&point.map(Scalar));
         for (Scalar(found), Scalar(expected)) in found.into_iter().zip(expected) {
             if expected.abs() < 1e12 {

@@ -2,6 +2,7 @@
 
 mod autocast;
 mod declared;
+mod slopes;
 mod split;
 
 use oxcall::prelude::*;
