@@ -163,7 +163,10 @@ impl Cotangents<'_> {
             Make::Sum(of) => self.add(Kind::PerRow, of, cotangent),
             Make::Max(of) => {
                 let (share, is_largest) = winners(values[of], values[id]);
-                let part = is_largest.select(Row::of(cotangent * share), Row::from(0.0));
+                // Of a row with a NaN, no element is the largest.
+                let largest = Row::of(values[id]);
+                let other = largest.is_nan().select(largest, Row::from(0.0));
+                let part = is_largest.select(Row::of(cotangent * share), other);
                 self.add(Kind::Row, of, part.value());
             }
             Make::Op(op, _) if op.is_flat() => {}
