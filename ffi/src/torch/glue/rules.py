@@ -169,9 +169,9 @@ class Rules:
         ]  # fmt: skip
         link = self.of_fwd.reverse if residuals else self.reverse
         if link is None:
-            raise NotImplementedError(undeclared(self._other("fwd").name if residuals else self.op.name, "reverse"))
+            raise NotImplementedError(undeclared(self._other("fwd") if residuals else self.op, "reverse"))
         if ctx.lost_tangents and forward_ad._current_level >= 0:
-            raise NotImplementedError(undeclared(self._other("fwd").name, "forward"))
+            raise NotImplementedError(undeclared(self._other("fwd"), "forward"))
         given_cotangents = unflatten(cotangents, ctx.outputs).items()
         active = link.active({name for name, value in given_cotangents if has_any(value)})
         if len(cotangents) > 1:
@@ -204,7 +204,7 @@ class Rules:
         """The tangents of results and residuals by name."""
         link = self.tangent
         if link is None:
-            raise NotImplementedError(undeclared(self.op.name, "forward"))
+            raise NotImplementedError(undeclared(self.op, "forward"))
         known = {*link.names("tangent"), *self.nondiff}
         for name, value in given["tangent"].items():
             if name not in known and has_any(value):

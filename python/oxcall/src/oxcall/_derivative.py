@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from oxcall._op import Op
     from oxcall._primitive import Call
 
+_MOST_DERIVATIVES = 2
 _Bind = Callable[..., Sequence[Any]]
 _Groups = Mapping[str, Sequence[Any]]
 
@@ -159,6 +160,19 @@ class Derivative:
     def _undeclared(self, mode: str) -> CallError:
         op = self._op
         if op.vjp is None and op.jvp is None and op.transpose is None:
+            order = sum(attr.name.endswith(("jvp_active", "vjp_active")) for attr in op.attrs)
+            function = op.name.rsplit("_", order)[0]
+            if order >= _MOST_DERIVATIVES:
+                return CallError(
+                    f"{op.name}: it cannot be differentiated, since functions under `#[pointwise]` and `#[rowwise]` have "
+                    f"derivatives of first and second order; differentiate `{function}` twice at most, or write its "
+                    "derivative as a function under the macro of its own, and join both by `jax.custom_jvp`"
+                )
+            if order or op.broadcast:
+                return CallError(
+                    f"{op.name}: it cannot be differentiated, since `{function}` is declared with `derivatives = "
+                    f"{order}`; write `derivatives = {order + 1}` there, or leave the option out for 2"
+                )
             return CallError(
                 f"{op.name}: it cannot be differentiated, since it names no op for its derivative; write one, and name "
                 f"it: `#[custom_call(vjp = {op.name}_vjp)]`"
