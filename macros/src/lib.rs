@@ -19,6 +19,7 @@ use proc_macro::TokenStream;
 
 mod attrs;
 mod batch;
+mod bodies;
 mod check;
 mod custom_call;
 mod derive;
@@ -166,7 +167,7 @@ mod types;
 pub fn custom_call(args: TokenStream, item: TokenStream) -> TokenStream {
     match custom_call::parse(args.into(), item.clone().into()) {
         Ok(call) => expand::custom_call(&call),
-        Err(error) => expand::rejected(error, item.into(), true),
+        Err(error) => expand::rejected(error, item.into(), true, true),
     }
     .into()
 }
@@ -213,7 +214,7 @@ pub fn custom_call(args: TokenStream, item: TokenStream) -> TokenStream {
 pub fn pointwise(args: TokenStream, item: TokenStream) -> TokenStream {
     match pointwise::parse(args.into(), item.clone().into()) {
         Ok(function) => expand::pointwise(&function),
-        Err(error) => expand::rejected(error, item.into(), true),
+        Err(error) => expand::rejected(error, item.into(), true, false),
     }
     .into()
 }
@@ -249,7 +250,7 @@ pub fn pointwise(args: TokenStream, item: TokenStream) -> TokenStream {
 pub fn rowwise(args: TokenStream, item: TokenStream) -> TokenStream {
     match rowwise::parse(args.into(), item.clone().into()) {
         Ok(function) => expand::rowwise(&function),
-        Err(error) => expand::rejected(error, item.into(), true),
+        Err(error) => expand::rejected(error, item.into(), true, false),
     }
     .into()
 }
@@ -284,7 +285,7 @@ pub fn rowwise(args: TokenStream, item: TokenStream) -> TokenStream {
 pub fn stage(args: TokenStream, item: TokenStream) -> TokenStream {
     match stage::parse(args.into(), item.clone().into()) {
         Ok(stage) => expand::stage(&stage),
-        Err(error) => expand::rejected(error, item.into(), false),
+        Err(error) => expand::rejected(error, item.into(), false, true),
     }
     .into()
 }

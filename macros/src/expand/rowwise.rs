@@ -14,7 +14,7 @@ use crate::rowwise::{Kind, ParamKind, Rowwise};
 
 /// The expansion.
 pub(crate) fn rowwise(rowwise: &Rowwise) -> TokenStream {
-    let private = private(&rowwise.krate);
+    let private = private(&rowwise.options.krate);
     let function = &rowwise.function;
     let ident = &function.sig.ident;
     let marker = marker(function, "The operation that the function of this name defines.");
@@ -49,7 +49,7 @@ fn nodes(rowwise: &Rowwise) -> Vec<Node> {
     let outputs = rowwise.results.iter().enumerate();
     let outputs = outputs.map(|(index, kind)| buffer(result_name(index, rowwise.tuple()), *kind)).collect();
     let attrs = rowwise.attrs().map(|(ident, ..)| ident.unraw().to_string());
-    derivatives::nodes(inputs, outputs, attrs, rowwise.derivatives)
+    derivatives::nodes(inputs, outputs, attrs, rowwise.options.derivatives)
 }
 
 fn buffer(name: String, kind: Kind) -> Buffer {
@@ -60,8 +60,8 @@ fn buffer(name: String, kind: Kind) -> Buffer {
 fn source<'r>(rowwise: &'r Rowwise, element: &'r Ident) -> Source<'r> {
     Source {
         function: &rowwise.function,
-        name: &rowwise.name,
-        krate: &rowwise.krate,
+        name: &rowwise.options.name,
+        krate: &rowwise.options.krate,
         element,
         elements: [tokens!(floats), tokens!(floats)],
         operands: rowwise.operands().map(|(ident, _)| ident).collect(),
@@ -76,7 +76,7 @@ fn element() -> Ident {
 
 /// The attributes of a node, as parameters of a stage.
 fn attributes(rowwise: &Rowwise, nodes: &[Node], node: &Node) -> Vec<TokenStream> {
-    let own = rowwise.attrs().map(|(ident, attr, ty)| tokens!(#attr #ident: #ty));
+    let own = rowwise.attrs().map(|(ident, attr, ty)| recorded::attribute(attr, ident, ty));
     own.chain(node.active_attributes(nodes, &rowwise.function)).collect()
 }
 
@@ -159,7 +159,7 @@ fn shape(node: &Node, operation: &Operation) -> TokenStream {
 
 /// The operation of a node.
 fn op(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
-    let (element, krate) = (element(), &rowwise.krate);
+    let (element, krate) = (element(), &rowwise.options.krate);
     let source = source(rowwise, &element);
     let (ident, plan) = (source.op(node), source.plan(node));
     let operation = operation(&source, nodes, node);
