@@ -82,3 +82,33 @@ def test_functions_of_rows_have_no_zero_tangents_either(derived, transform):
         return TRANSFORMS[transform](lambda x: f(x, y), x)
 
     torch.testing.assert_close(along(derived.row_product), along(lambda x, y: x * y.sqrt()))
+
+
+def test_derivatives_that_are_left_out(derived):
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(NotImplementedError, match=r"^constant: .*`derivatives = 0`; write `derivatives = 1`"):
+        derived.constant(x).sum().backward()
+    assert not derived.constant(x.detach()).requires_grad
+    with pytest.raises(NotImplementedError, match=r"^once_vjp: .*`once` is declared with `derivatives = 1`"):
+        twice(derived.once, x.detach())
+    first = torch.autograd.grad(derived.product(x, x).sum(), x, create_graph=True)[0]
+    second = torch.autograd.grad((first * x.detach()).sum(), x, create_graph=True)[0]
+    with pytest.raises(NotImplementedError, match=r"first and second order; differentiate `product` twice at most"):
+        torch.autograd.grad(second.sum(), x)
+
+
+def test_written_derivatives_are_used(derived):
+    """They are 3 times the true ones, but that of `rounded`."""
+    x, y = (torch.tensor([value], dtype=torch.float64, requires_grad=True) for value in (0.7, 2.0))
+    assert torch.autograd.grad(derived.rounded(x), x)[0] == 1.0
+    assert torch.func.jvp(derived.rounded, (x.detach(),), (y.detach(),))[1] == 2.0
+
+    def formula(x):
+        return torch.nn.functional.softplus(x) * y.detach()
+
+    def ramp(x):
+        return derived.ramp(x, y.detach())[0]
+
+    for transform in ("backward", "dual level", "double backward", "jvp of grad"):
+        found, expected = (TRANSFORMS[transform](f, x.detach()) for f in (ramp, formula))
+        torch.testing.assert_close(found, 3 * expected)

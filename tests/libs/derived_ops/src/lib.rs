@@ -4,6 +4,7 @@ mod autocast;
 mod declared;
 mod slopes;
 mod split;
+mod written;
 
 use oxcall::prelude::*;
 
