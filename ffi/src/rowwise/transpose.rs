@@ -12,7 +12,7 @@ use super::value::{Value, building, record};
 use crate::pointwise::Active;
 
 /// The most choices of tangents that depend on each other.
-const MOST_CHOICES: usize = 32;
+const MOST_CHOICES: usize = 33;
 
 /// An operation on tangents, which are numbered.
 #[derive(Debug, Clone, Copy)]

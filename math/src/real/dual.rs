@@ -321,6 +321,7 @@ impl<T: Real, const N: usize> Real for Dual<T, N> {
             self.value.maximum(other.value),
             #[inline(always)]
             |ta, tb| {
+                // Of NaN none of these holds.
                 let mean = scaled(sum(ta, tb), T::from(0.5));
                 chosen(is_greater, ta, chosen(are_equal, mean, chosen(is_less, tb, None)))
             },
