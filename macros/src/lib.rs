@@ -191,6 +191,8 @@ pub fn custom_call(args: TokenStream, item: TokenStream) -> TokenStream {
 /// |---|---|
 /// | `name = "..."` | The target name; without it, the function's name. |
 /// | `derivatives = n` | How often it can be differentiated: 0 to 2, 2 by default. There are 2^(n + 1) - 1 operations. |
+/// | `vjp = path` | A function in place of the derivative in reverse mode: of the operands, the cotangents of the results, and the attributes, to the cotangents of the operands. |
+/// | `jvp = path` | The same in forward mode, of tangents. Where only one of the two is given, the other one is its transpose. |
 /// | `crate = path` | Where `oxcall` is, for crates that re-export it. |
 ///
 /// A number differs from element to element, so `if` cannot ask for it: both values are computed, and

@@ -99,7 +99,9 @@ def test_written_derivatives_are_used(derived):
                 return f(*point[:index], x, *point[index + 1 :], power=3.0)[result]
 
             for transform in ("grad", "jvp", "hessian", "grad of grad", "vmap", "jacrev of jacfwd"):
-                found, expected = (TRANSFORMS[transform](lambda x, f=f: of(f, x))(point[index]) for f in (derived.ramp, ramp))
+                found, expected = (
+                    TRANSFORMS[transform](lambda x, f=f: of(f, x))(point[index]) for f in (derived.ramp, ramp)
+                )
                 np.testing.assert_allclose(found, 3 * expected, 1e-12, err_msg=f"{transform}, {index}, {result}")
 
 

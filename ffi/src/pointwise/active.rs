@@ -1,4 +1,4 @@
-//! Which tangents and cotangents take part in a derivative.
+//! The tangents and cotangents that take part in a derivative.
 
 /// The tangents or cotangents of a derivative's operation that are not zero, as bits of an attribute: those of number
 /// 63 and on share the sign bit.

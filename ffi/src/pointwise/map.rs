@@ -27,8 +27,8 @@ pub fn jvp<T: Ring, const I: usize, const O: usize>(
     function(duals).map(|result| result.tangents()[0])
 }
 
-/// The cotangents of the operands, given those of the results that are active. Complex ones are those of JAX: products with the
-/// derivative, not with its conjugate.
+/// The cotangents of the operands, given those of the results that are active. Complex ones are those of JAX:
+/// products with the derivative, not with its conjugate.
 pub fn vjp<T: Ring, const I: usize, const O: usize>(
     function: impl FnOnce([Dual<T, I>; I]) -> [Dual<T, I>; O],
     inputs: [T; I],

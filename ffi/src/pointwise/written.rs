@@ -1,4 +1,5 @@
-//! Derivatives that users write: functions that are linear in the tangents or cotangents, which come after the operands.
+//! Derivatives that users write: functions that are linear in the tangents or cotangents, which come after the
+//! operands.
 
 use std::array::from_fn;
 

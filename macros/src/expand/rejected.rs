@@ -7,7 +7,8 @@ use syn::{FnArg, ItemFn, parse_quote};
 use crate::{attrs, signature};
 
 /// What a rejected item becomes: its errors, and the item without helper attributes, so that code that uses it gets
-/// no errors of its own. With `declare_op`, also the type that the macro would have made. Without `body`, mistakes in it are among the errors.
+/// no errors of its own. With `declare_op`, also the type that the macro would have made. Without `body`,
+/// mistakes in it are among the errors.
 pub(crate) fn rejected(error: syn::Error, item: TokenStream, declare_op: bool, body: bool) -> TokenStream {
     let errors = error.into_compile_error();
     let Ok(mut function) = syn::parse2::<ItemFn>(item.clone()) else {

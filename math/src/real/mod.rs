@@ -250,8 +250,8 @@ pub trait Real:
     /// exponent is NaN, of 0 it is 0.
     fn pow(self, exponent: impl Into<Self>) -> Self;
 
-    /// The larger of two numbers; NaN if one is. Where they are equal, the derivative is the mean of both, and where one
-    /// is NaN it is 0.
+    /// The larger of two numbers; NaN if one is. Where they are equal, the derivative is the mean of both, and where
+    /// one is NaN it is 0.
     #[doc(alias = "max")]
     fn maximum(self, other: impl Into<Self>) -> Self;
     /// The smaller of two numbers, with derivatives as those of [`maximum`](Real::maximum); NaN if one is.

@@ -208,8 +208,8 @@ fn derivatives_at_the_edges_are_right() {
     assert_eq!(both(|x| x.powi(3), 1e-200), [0.0, 6e-200]);
     assert_eq!(both(|x| x.powi(1), infinite), [1.0, 0.0]);
     assert_eq!(both(|x| x.powi(0), 0.0), [0.0, 0.0]);
-    assert_eq!(both(|x| x.cbrt(), 0.0), [infinite, -infinite]);
-    assert_eq!(both(|x| x.cbrt(), infinite), [0.0, 0.0]);
+    assert_eq!(both(Real::cbrt, 0.0), [infinite, -infinite]);
+    assert_eq!(both(Real::cbrt, infinite), [0.0, 0.0]);
     for (f, sign) in [(Real::asin as fn(Twice) -> Twice, 1.0), (Real::acos, -1.0)] {
         assert_eq!(both(f, 1e-10), [sign, sign * 1e-10]);
         let x = 0.999_999f64;
@@ -217,24 +217,26 @@ fn derivatives_at_the_edges_are_right() {
         let found = both(f, x);
         assert!(found.iter().zip(exact).all(|(found, exact)| (found / exact / sign - 1.0).abs() < 1e-9), "{found:?}");
     }
-    assert_eq!(both(|x| x.atanh(), 1e-10), [1.0, 2e-10]);
+    assert_eq!(both(Real::atanh, 1e-10), [1.0, 2e-10]);
 }
 
 /// Derivatives of numbers that are NaN are NaN, where a choice does not make them 0 as in `jax.numpy`.
 #[test]
 fn derivatives_do_not_hide_nan() {
-    let slopes = |f: fn(Dual<Scalar<f64>, 2>, Dual<Scalar<f64>, 2>) -> Dual<Scalar<f64>, 2>, x: f64, y: f64| {
+    type Plane = Dual<Scalar<f64>, 2>;
+    let slopes = |f: fn(Plane, Plane) -> Plane, x: f64, y: f64| {
         f(Dual::variable(Scalar(x), 0), Dual::variable(Scalar(y), 1)).tangents().map(|Scalar(slope)| slope)
     };
     for (x, y) in [(f64::NAN, 1.0), (1.0, f64::NAN), (f64::NAN, f64::NAN)] {
-        assert!(slopes(|x, y| x.log_add_exp(y), x, y).iter().all(|slope| slope.is_nan()));
-        for f in [|x, y| Real::maximum(x, y), |x, y| Real::minimum(x, y), |x, y| Real::clamp(x, y, 1.0)] {
+        assert!(slopes(Real::log_add_exp, x, y).iter().all(|slope| slope.is_nan()));
+        for f in [Real::maximum, Real::minimum, |x: Plane, y: Plane| x.clamp(y, 1.0)] as [fn(Plane, Plane) -> Plane; 3]
+        {
             assert_eq!(slopes(f, x, y), [0.0, 0.0]);
         }
     }
-    assert_eq!(slopes(|x, y| x.log_add_exp(y), f64::INFINITY, f64::INFINITY), [0.5, 0.5]);
-    assert_eq!(slopes(|x, y| x.maximum(y), 2.0, 2.0), [0.5, 0.5]);
-    assert_eq!(slopes(|x, y| x.maximum(y), 3.0, 2.0), [1.0, 0.0]);
+    assert_eq!(slopes(Real::log_add_exp, f64::INFINITY, f64::INFINITY), [0.5, 0.5]);
+    assert_eq!(slopes(Real::maximum, 2.0, 2.0), [0.5, 0.5]);
+    assert_eq!(slopes(Real::maximum, 3.0, 2.0), [1.0, 0.0]);
 }
 
 #[test]

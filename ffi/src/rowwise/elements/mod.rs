@@ -62,8 +62,9 @@ impl Plan {
         Plan::of(recorded(map))
     }
 
-    /// Records a vector-Jacobian product of a function, of the active results: as it is, by duals along the direction of each operand, or as
-    /// the transpose of the Jacobian-vector product, whichever takes fewer operations.
+    /// Records a vector-Jacobian product of a function, of the active results: as it is, by duals along
+    /// the direction of each operand, or as the transpose of the Jacobian-vector product, whichever takes fewer
+    /// operations.
     ///
     /// # Panics
     /// With the panic of the function.
