@@ -89,7 +89,7 @@ def ramp(x, y, power=2.0):
 
 
 def test_written_derivatives_are_used(derived):
-    """The written ones of these functions are 3 times the true ones, and those of second order are derived from them."""
+    """The written ones are 3 times the true ones, and those of second order are derived from them."""
     assert jax.grad(derived.rounded)(0.7) == 1.0 and derived.rounded(0.7) == 1.0
     assert jax.jvp(derived.rounded, (0.7,), (2.0,))[1] == 2.0
     for index, point in ((0, (0.3, 2.0)), (1, (0.3, 2.0))):

@@ -52,11 +52,9 @@ def test_operands_that_nobody_differentiates_take_no_part(derived, name, transfo
         x, y = (torch.tensor([value], dtype=torch.float64) for value in point)
         for index in (0, 1):
 
-            def along(f, point=(x, y), index=index):
-                def of_one(value):
-                    return f(*point[:index], value, *point[index + 1 :])
-
-                return TRANSFORMS[transform](of_one, point[index])
+            def along(f, x=x, y=y, index=index):
+                of_one = (lambda x: f(x, y)) if index == 0 else (lambda y: f(x, y))
+                return TRANSFORMS[transform](of_one, (x, y)[index])
 
             # torch's power has another convention along the exponent.
             if name == "power" and index == 1 and point[0] <= 0:

@@ -50,7 +50,7 @@ class Link:
         params = self.op.operands if self.option == "jvp" else self.op.returns
         # Bits from the 63rd on are the sign.
         zeros = sum(1 << index for index, param in enumerate(params[:63]) if param["name"] not in given)
-        return {name: ~zeros for name in self._active}
+        return dict.fromkeys(self._active, ~zeros)
 
     def names(self, kind):
         """The names of the values of a kind that the op gets."""

@@ -164,9 +164,9 @@ class Derivative:
             function = op.name.rsplit("_", order)[0]
             if order >= _MOST_DERIVATIVES:
                 return CallError(
-                    f"{op.name}: it cannot be differentiated, since functions under `#[pointwise]` and `#[rowwise]` have "
-                    f"derivatives of first and second order; differentiate `{function}` twice at most, or write its "
-                    "derivative as a function under the macro of its own, and join both by `jax.custom_jvp`"
+                    f"{op.name}: it cannot be differentiated, since functions under `#[pointwise]` and `#[rowwise]` "
+                    f"have derivatives of first and second order; differentiate `{function}` twice at most, or write "
+                    "its derivative as a function under the macro of its own, and join both by `jax.custom_jvp`"
                 )
             if order or op.broadcast:
                 return CallError(
@@ -340,8 +340,8 @@ class Derivative:
     ) -> dict[str, Sequence[Any]]:  # fmt: skip
         """Calls the op of a rule: what it computes, by the names of what these are the derivatives of.
 
-        If ``given`` is, the tangents or cotangents of other names are zeros. If ``wanted`` is, only derivatives of these
-        names are read.
+        If ``given`` is, the tangents or cotangents of other names are zeros. If ``wanted`` is, only derivatives of
+        these names are read.
         """
         op, other = self._op, self._find(getattr(self._op, rule))
         pairing = self._pairings[rule]
