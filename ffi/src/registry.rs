@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::OnceLock;
 
-use crate::descriptor::Handler;
+use crate::descriptor::{Handler, Recorded};
 #[cfg(feature = "torch")]
 use crate::torch;
 #[cfg(not(feature = "torch"))]
@@ -67,19 +67,32 @@ pub enum Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Problem::DefinedTwice(first, second) => write!(
-                f,
-                "operation `{}` is defined twice for platform {}: in {} ({}:{}) and in {} ({}:{}); give one of them \
-                 another `name = \"...\"`",
-                first.name,
-                first.platform,
-                first.module,
-                first.file,
-                first.line,
-                second.module,
-                second.file,
-                second.line
-            ),
+            Problem::DefinedTwice(first, second) => {
+                write!(
+                    f,
+                    "operation `{}` is defined twice for platform {}: in {} ({}:{}) and in {} ({}:{}); ",
+                    first.name,
+                    first.platform,
+                    first.module,
+                    first.file,
+                    first.line,
+                    second.module,
+                    second.file,
+                    second.line
+                )?;
+                // Both of these macros make derivatives.
+                let derived = [first, second].into_iter().find(|handler| handler.traits.recorded != Recorded::Never);
+                let rule = first.name.rsplit_once('_').filter(|(_, rule)| matches!(*rule, "vjp" | "jvp"));
+                match derived.and(rule) {
+                    Some((function, rule)) => write!(
+                        f,
+                        "`#[pointwise]` or `#[rowwise]` makes it for the function `{function}`; to write this \
+                         derivative of a pointwise function, name a function that is no operation: \
+                         `#[pointwise({rule} = {function}_{rule})]`, or give one of them another `name = \"...\"`"
+                    ),
+                    None => f.write_str("give one of them another `name = \"...\"`"),
+                }
+            }
             Problem::WrongSchema(handler, reason) => {
                 write!(f, "operation `{}` ({}:{}): {reason}", handler.name, handler.file, handler.line)
             }

@@ -4,12 +4,15 @@ use proc_macro2::TokenStream;
 
 use crate::errors::Errors;
 use crate::model::CustomCall;
-use crate::{batch, check, generics, options, params, relations, signature};
+use crate::{batch, check, generics, messages, options, params, relations, signature};
 
 /// Parses and checks; the error holds every mistake.
 pub(crate) fn parse(args: TokenStream, item: TokenStream) -> syn::Result<CustomCall> {
     let mut errors = Errors::default();
     let mut function = signature::function("custom_call", item)?;
+    if let Some((key, other)) = options::other_macro(&args) {
+        return Err(syn::Error::new(key, messages::other_macro(other)));
+    }
     signature::check("custom_call", &function, &mut errors);
     let future = signature::check_output(&function, &mut errors);
 

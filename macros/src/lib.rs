@@ -19,6 +19,7 @@ use proc_macro::TokenStream;
 
 mod attrs;
 mod batch;
+mod bodies;
 mod check;
 mod custom_call;
 mod derive;
@@ -166,7 +167,7 @@ mod types;
 pub fn custom_call(args: TokenStream, item: TokenStream) -> TokenStream {
     match custom_call::parse(args.into(), item.clone().into()) {
         Ok(call) => expand::custom_call(&call),
-        Err(error) => expand::rejected(error, item.into(), true),
+        Err(error) => expand::rejected(error, item.into(), true, true),
     }
     .into()
 }
@@ -190,6 +191,8 @@ pub fn custom_call(args: TokenStream, item: TokenStream) -> TokenStream {
 /// |---|---|
 /// | `name = "..."` | The target name; without it, the function's name. |
 /// | `derivatives = n` | How often it can be differentiated: 0 to 2, 2 by default. There are 2^(n + 1) - 1 operations. |
+/// | `vjp = path` | A function in place of the derivative in reverse mode: of the operands, the cotangents of the results, and the attributes, to the cotangents of the operands. |
+/// | `jvp = path` | The same in forward mode, of tangents. Where only one of the two is given, the other one is its transpose. |
 /// | `crate = path` | Where `oxcall` is, for crates that re-export it. |
 ///
 /// A number differs from element to element, so `if` cannot ask for it: both values are computed, and
@@ -213,7 +216,7 @@ pub fn custom_call(args: TokenStream, item: TokenStream) -> TokenStream {
 pub fn pointwise(args: TokenStream, item: TokenStream) -> TokenStream {
     match pointwise::parse(args.into(), item.clone().into()) {
         Ok(function) => expand::pointwise(&function),
-        Err(error) => expand::rejected(error, item.into(), true),
+        Err(error) => expand::rejected(error, item.into(), true, false),
     }
     .into()
 }
@@ -249,7 +252,7 @@ pub fn pointwise(args: TokenStream, item: TokenStream) -> TokenStream {
 pub fn rowwise(args: TokenStream, item: TokenStream) -> TokenStream {
     match rowwise::parse(args.into(), item.clone().into()) {
         Ok(function) => expand::rowwise(&function),
-        Err(error) => expand::rejected(error, item.into(), true),
+        Err(error) => expand::rejected(error, item.into(), true, false),
     }
     .into()
 }
@@ -284,7 +287,7 @@ pub fn rowwise(args: TokenStream, item: TokenStream) -> TokenStream {
 pub fn stage(args: TokenStream, item: TokenStream) -> TokenStream {
     match stage::parse(args.into(), item.clone().into()) {
         Ok(stage) => expand::stage(&stage),
-        Err(error) => expand::rejected(error, item.into(), false),
+        Err(error) => expand::rejected(error, item.into(), false, true),
     }
     .into()
 }

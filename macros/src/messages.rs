@@ -171,6 +171,7 @@ messages! {
 messages! {
     pointwise_option(option, item, meant, all): "unknown option `{option}` of `#[{item}]`{meant}", "the options are `{all}`";
     pointwise_derivatives(most): "`derivatives` is how often the function can be differentiated, 0 to {most}", "write `derivatives = 1`; without it, it is 2";
+    pointwise_no_derivatives(): "`derivatives = 0` leaves out the derivatives, and this function computes one", "remove one of the two options";
     pointwise_generic(): "a pointwise function has one type parameter, that of its numbers", "remove this parameter; take a number that is the same for all elements as an attribute: `#[attr] n: i64`";
     pointwise_no_generic(): "a pointwise function is generic in its numbers, for which operations put vectors of numbers and numbers with derivatives", "write `fn f<T: Real>(x: T) -> T`";
     pointwise_bound(param): "`{param}` is not bounded by `Real` or `Ring`", "write `{param}: Real`, or `{param}: Ring` for integers and complex numbers too, with `use oxcall::prelude::*`";
@@ -183,11 +184,17 @@ messages! {
     pointwise_no_operand(param): "a pointwise function has an operand, whose shape is that of its results", "add a parameter `x: {param}`";
     pointwise_out(name): "`{name}` is the name of a result", "give the parameter another name";
     pointwise_tangent(name, of): "`{name}` is the name of the tangent of `{of}`", "give one of the two parameters another name";
+    other_macro(name): "`#[{name}]` is a macro of its own", "write `#[{name}]` in place of `#[custom_call({name})]`";
+    pointwise_mask(param): "`Mask` is chosen by the numbers, of which each element has its own, so it is not `bool`", "remove the bound: `{param}: Real`; in place of `if` write `mask.select(a, b)`";
+    pointwise_method(name, ours): "numbers have no method `{name}`", "write `{ours}`";
+    pointwise_number(name, ty, convert): "numbers of a pointwise function go together with each other and with `f64`, but `{name}` is `{ty}`", "write `{convert}`, or declare `#[attr] {name}: f64`";
+    pointwise_borrowed(ty, param): "an attribute `{ty}` borrows, and a function of `{param}: Ring` is kept for integers and complex numbers", "bound `{param}` by `Real`, or take a value that is `Copy` and borrows nothing";
+    pointwise_active(name): "`{name}` is the name of an attribute of the derivatives", "give the parameter another name";
     pointwise_returns(ty, param): "a pointwise function returns numbers, not `{ty}`", "return `{param}`, or a tuple, `({param}, {param})`; a result that is not a number needs `#[custom_call]`";
     pointwise_returns_nothing(param): "a pointwise function returns the results' elements, and this one returns nothing", "return `{param}`, or a tuple, `({param}, {param})`";
-    pointwise_branch(keyword, name): "this `{keyword}` depends on `{name}`, which differs from element to element", "compute both values and choose: `{name}.less(0.0).select(a, b)`";
+    pointwise_branch(keyword, name, mask): "this `{keyword}` depends on `{name}`, which differs from element to element", "compute both values and choose: `{mask}.select(a, b)`";
     pointwise_elements(name): "`{name}` is one element of an operand, without its neighbours", "compute with `{name}` itself, `{name} * 2.0`; for sums and maxima of rows use `#[rowwise]`, and for a function of neighbours `#[custom_call]`";
-    pointwise_comparison(left, method, right): "an operator compares two single numbers, but these differ from element to element", "write `{left}.{method}({right})`, and choose by `.select(a, b)`";
+    pointwise_comparison(mask): "an operator compares two single numbers, but these differ from element to element", "write `{mask}`, and choose by `.select(a, b)`";
 }
 
 // `#[rowwise]`.
@@ -202,7 +209,7 @@ messages! {
     rowwise_no_row(): "a row-wise function has an operand of rows, from which the dimensions of all others follow", "add a parameter `x: Row`; for a function of single numbers use `#[pointwise]`";
     rowwise_returns(ty): "a row-wise function returns rows or numbers of rows, not `{ty}`", "return `Row`, `PerRow`, or a tuple of them; a result of another length needs `#[custom_call]`";
     rowwise_returns_nothing(): "a row-wise function returns what it computes from its rows, and this one returns nothing", "return `Row`, `PerRow`, or a tuple of them";
-    rowwise_branch(keyword, name): "this `{keyword}` depends on `{name}`, whose numbers are not known when the function is recorded", "compute both values and choose: `{name}.less(0.0).select(a, b)`";
+    rowwise_branch(keyword, name, mask): "this `{keyword}` depends on `{name}`, whose numbers are not known when the function is recorded", "compute both values and choose: `{mask}.select(a, b)`";
     rowwise_elements(name): "`{name}` is a row of which no single elements can be taken", "compute with all elements at once, `{name} * 2.0`, and reduce them by `sum`, `mean`, `max` or `min`; for a function of neighbours use `#[custom_call]`";
 }
 

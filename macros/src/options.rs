@@ -1,6 +1,6 @@
 //! The options of `#[custom_call(...)]`.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{ItemFn, LitStr, Path, Token, parse_quote};
@@ -130,6 +130,18 @@ pub(crate) fn parse(args: TokenStream, function: &ItemFn, errors: &mut Errors) -
     options.rules.sort_by_key(|(rule, _)| *rule);
     options.rules.dedup_by_key(|(rule, _)| *rule);
     Parsed { options, lists }
+}
+
+/// The macro for functions of another kind that an option names, whose parameters would be mistakes here.
+pub(crate) fn other_macro(args: &TokenStream) -> Option<(Span, &'static str)> {
+    let mut starts = true;
+    args.clone().into_iter().find_map(|token| {
+        let was_start =
+            std::mem::replace(&mut starts, matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ','));
+        let TokenTree::Ident(key) = token else { return None };
+        let other = ["pointwise", "rowwise"].into_iter().find(|name| was_start && key == name)?;
+        Some((key.span(), other))
+    })
 }
 
 fn unknown(key: &Ident, type_params: &[Ident]) -> syn::Error {

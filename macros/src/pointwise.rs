@@ -3,12 +3,9 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::visit_mut::{VisitMut, visit_expr_mut};
-use syn::{
-    Attribute, BinOp, Block, Expr, FnArg, GenericParam, ItemFn, LitInt, LitStr, Pat, Path, ReturnType, Type,
-    parse_quote,
-};
+use syn::{Attribute, FnArg, GenericParam, ItemFn, LitInt, LitStr, Pat, Path, ReturnType, Type, parse_quote};
 
+use crate::bodies::{self, Form};
 use crate::errors::Errors;
 use crate::suggest::{did_you_mean, nearest};
 use crate::types::{self, Known};
@@ -17,19 +14,28 @@ use crate::{attrs, entries, messages, names, signature};
 /// How often a function can be differentiated at the most: a tangent has two names, `tx` and `t_x`.
 const MOST_DERIVATIVES: u32 = 2;
 
-/// The options.
-const OPTIONS: &[&str] = &["name", "derivatives", "crate"];
+/// The options, of which functions of rows have the first.
+const OPTIONS: &[&str] = &["name", "derivatives", "crate", "vjp", "jvp"];
+const OPTIONS_OF_ROWS: usize = 3;
 
-/// A checked function of single elements.
-pub(crate) struct Pointwise {
-    /// The function, without helper attributes.
-    pub(crate) function: ItemFn,
+/// The options as given.
+pub(crate) struct Options {
     /// The name of the operation.
     pub(crate) name: LitStr,
     /// How often it can be differentiated.
     pub(crate) derivatives: u32,
     /// Where the support code is.
     pub(crate) krate: Path,
+    /// Functions that compute its derivatives, which are those of dual numbers otherwise.
+    pub(crate) vjp: Option<Path>,
+    pub(crate) jvp: Option<Path>,
+}
+
+/// A checked function of single elements.
+pub(crate) struct Pointwise {
+    /// The function, without helper attributes.
+    pub(crate) function: ItemFn,
+    pub(crate) options: Options,
     /// The type of its numbers.
     pub(crate) real: Ident,
     /// Whether they are numbers of all kinds, `Ring`, or real ones.
@@ -44,6 +50,14 @@ pub(crate) struct Pointwise {
 pub(crate) struct Param {
     pub(crate) ident: Ident,
     pub(crate) kind: ParamKind,
+}
+
+impl Param {
+    /// The type, if it is an attribute that borrows.
+    pub(crate) fn borrowed(&self) -> Option<&Type> {
+        let ParamKind::Attr(attr) = &self.kind else { return None };
+        types::borrowed_for(&attr.1, &parse_quote!('_)).map(|_| &attr.1)
+    }
 }
 
 pub(crate) enum ParamKind {
@@ -75,6 +89,12 @@ pub(crate) fn parse(args: TokenStream, item: TokenStream) -> syn::Result<Pointwi
         }
     }
     let tuple = results(&function.sig.output, &real, &mut errors);
+    if of_rings {
+        // Integers and complex numbers are computed by the function itself, which the plan of a program keeps.
+        for ty in params.iter().filter_map(|param: &Param| param.borrowed()) {
+            errors.push(ty, messages::pointwise_borrowed(types::text(ty), &real));
+        }
+    }
     let operands: Vec<Ident> = params
         .iter()
         .filter(|param: &&Param| matches!(param.kind, ParamKind::Operand))
@@ -85,44 +105,59 @@ pub(crate) fn parse(args: TokenStream, item: TokenStream) -> syn::Result<Pointwi
     }
     let idents: Vec<&Ident> = params.iter().map(|param| &param.ident).collect();
     check_names(&idents, &operands, tuple, &mut errors);
-    branches(&mut function.block.clone(), &operands, Form::Elements, &mut errors);
+    let attrs = params.iter().filter_map(|param| match &param.kind {
+        ParamKind::Attr(attr) => Some((&param.ident, &attr.1)),
+        ParamKind::Operand => None,
+    });
+    bodies::check(&function.block, &operands, attrs, Form::Elements, &mut errors);
     errors.finish(())?;
-    let (name, derivatives, krate) = options;
-    Ok(Pointwise { function, name, derivatives, krate, real, of_rings, params, tuple })
+    Ok(Pointwise { function, options, real, of_rings, params, tuple })
 }
 
-/// The name, how often it can be differentiated, and where the support code is, of an item under the macro `item`.
-pub(crate) fn options(item: &str, args: TokenStream, function: &ItemFn, errors: &mut Errors) -> (LitStr, u32, Path) {
+/// The options of an item under the macro `item`.
+pub(crate) fn options(item: &str, args: TokenStream, function: &ItemFn, errors: &mut Errors) -> Options {
     let ident = function.sig.ident.unraw();
-    let mut options = (LitStr::new(&ident.to_string(), ident.span()), 2, parse_quote!(::oxcall));
+    let mut options = Options {
+        name: LitStr::new(&ident.to_string(), ident.span()),
+        derivatives: 2,
+        krate: parse_quote!(::oxcall),
+        vjp: None,
+        jvp: None,
+    };
+    let known = if item == "rowwise" { &OPTIONS[..OPTIONS_OF_ROWS] } else { OPTIONS };
     entries::parse(args, &format!("an option of `#[{item}]`"), errors, |key, input, errors| {
         match key.to_string().as_str() {
             "name" => {
                 let name = entries::string(key, input)?;
-                options.0 = errors.ok(names::checked("target", name)).unwrap_or_else(|| options.0.clone());
+                options.name = errors.ok(names::checked("target", name)).unwrap_or_else(|| options.name.clone());
             }
             "derivatives" => {
                 let wants = || messages::pointwise_derivatives(MOST_DERIVATIVES);
                 entries::equals(key, input, wants())?;
                 let number: LitInt = input.parse().map_err(|error| syn::Error::new(error.span(), wants()))?;
                 let found = number.base10_parse::<u32>().ok().filter(|number| *number <= MOST_DERIVATIVES);
-                options.1 = found.ok_or_else(|| syn::Error::new_spanned(&number, wants()))?;
+                options.derivatives = found.ok_or_else(|| syn::Error::new_spanned(&number, wants()))?;
             }
-            "crate" => options.2 = entries::path(key, input)?,
+            "crate" => options.krate = entries::path(key, input)?,
+            "vjp" if known.contains(&"vjp") => options.vjp = Some(entries::path(key, input)?),
+            "jvp" if known.contains(&"jvp") => options.jvp = Some(entries::path(key, input)?),
             written => {
-                let meant = did_you_mean(nearest(written, OPTIONS.iter().copied()));
+                let meant = did_you_mean(nearest(written, known.iter().copied()));
                 return Err(syn::Error::new_spanned(
                     key,
-                    messages::pointwise_option(written, item, meant, OPTIONS.join("`, `")),
+                    messages::pointwise_option(written, item, meant, known.join("`, `")),
                 ));
             }
         }
         Ok(())
     });
+    if let (0, Some(rule)) = (options.derivatives, options.vjp.as_ref().or(options.jvp.as_ref())) {
+        errors.push(rule, messages::pointwise_no_derivatives());
+    }
     options
 }
 
-/// Refuses parameters with the names of results, and of tangents.
+/// Refuses parameters with the names of results, of tangents, and of what says which tangents are zeros.
 pub(crate) fn check_names(params: &[&Ident], operands: &[Ident], tuple: Option<usize>, errors: &mut Errors) {
     for ident in params.iter().filter(|ident| is_result(&ident.unraw().to_string(), tuple)) {
         errors.push(ident, messages::pointwise_out(ident));
@@ -134,11 +169,19 @@ pub(crate) fn check_names(params: &[&Ident], operands: &[Ident], tuple: Option<u
             errors.push(of, messages::pointwise_tangent(&param, of));
         }
     }
+    for ident in params.iter().filter(|ident| is_active(&ident.unraw().to_string())) {
+        errors.push(ident, messages::pointwise_active(ident));
+    }
 }
 
 /// The name of a result of a function.
 pub(crate) fn result_name(index: usize, tuple: Option<usize>) -> String {
     if tuple.is_some() { format!("out{index}") } else { "out".to_owned() }
+}
+
+/// Whether a name is that of an attribute of some derivative: `jvp_active`, `vjp_jvp_active`.
+fn is_active(name: &str) -> bool {
+    name.strip_suffix("_active").is_some_and(|rules| rules.split('_').all(|rule| matches!(rule, "jvp" | "vjp")))
 }
 
 fn is_result(name: &str, tuple: Option<usize>) -> bool {
@@ -152,6 +195,8 @@ fn real(function: &ItemFn, errors: &mut Errors) -> Option<(Ident, bool)> {
     for param in &generics.params {
         match param {
             GenericParam::Type(param) if found.is_none() => found = Some(param),
+            // Of attributes.
+            GenericParam::Lifetime(_) => {}
             param => errors.push(param, messages::pointwise_generic()),
         }
     }
@@ -163,6 +208,9 @@ fn real(function: &ItemFn, errors: &mut Errors) -> Option<(Ident, bool)> {
     let bounds = found.bounds.to_token_stream().into_iter().chain(in_where.flat_map(ToTokens::to_token_stream));
     let bounds: Vec<String> = bounds.map(|token| token.to_string()).collect();
     let is_bound = |name: &str| bounds.iter().any(|bound| bound == name);
+    if is_bound("Mask") {
+        errors.push(found, messages::pointwise_mask(&found.ident));
+    }
     if !is_bound("Real") && !is_bound("Ring") {
         errors.push(found, messages::pointwise_bound(&found.ident));
     }
@@ -186,6 +234,10 @@ fn param(input: &mut syn::PatType, real: &Ident, errors: &mut Errors) -> Option<
     }
     let attr = helpers.into_iter().find(|attr| attr.path().is_ident("attr"));
     let ty = &*input.ty;
+    if let Some(lifetime) = attr.as_ref().and_then(|_| types::static_lifetime(ty)) {
+        errors.push(lifetime, messages::static_lifetime());
+        return None;
+    }
     let is_real = types::variable(ty, std::slice::from_ref(real)).is_some();
     let text = types::text(ty);
     let kind = match attr {
@@ -232,109 +284,6 @@ fn results(output: &ReturnType, real: &Ident, errors: &mut Errors) -> Option<usi
     }
 }
 
-/// What a function's operands are.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// Single elements.
-    Elements,
-    /// Rows, and numbers of rows.
-    Rows,
-}
-
-/// Refuses branches, comparisons and loops that name an operand, which the compiler would refuse without saying what to
-/// write.
-pub(crate) fn branches(block: &mut Block, operands: &[Ident], form: Form, errors: &mut Errors) {
-    struct Branches<'a> {
-        operands: &'a [Ident],
-        form: Form,
-        errors: &'a mut Errors,
-    }
-    impl Branches<'_> {
-        /// The operand that a condition names.
-        fn named(&self, condition: &Expr) -> Option<&Ident> {
-            fn find(tokens: TokenStream, operand: &Ident) -> bool {
-                tokens.into_iter().any(|token| match token {
-                    proc_macro2::TokenTree::Ident(found) => found == *operand,
-                    proc_macro2::TokenTree::Group(group) => find(group.stream(), operand),
-                    _ => false,
-                })
-            }
-            self.operands.iter().find(|operand| find(condition.to_token_stream(), operand))
-        }
-
-        fn branch(&mut self, keyword: &str, condition: &Expr) -> bool {
-            let Some(name) = self.named(condition) else { return false };
-            let message = match self.form {
-                Form::Elements => messages::pointwise_branch(keyword, name),
-                Form::Rows => messages::rowwise_branch(keyword, name),
-            };
-            self.errors.push(condition, message);
-            true
-        }
-
-        /// Refuses a use of an operand as a collection: of a row's single elements, or of an element's neighbours.
-        fn elements(&mut self, of: &Expr, whole: &Expr) -> bool {
-            let Expr::Path(path) = of else { return false };
-            let Some(name) = self.operands.iter().find(|name| path.path.is_ident(*name)) else { return false };
-            let message = match self.form {
-                Form::Elements => messages::pointwise_elements(name),
-                Form::Rows => messages::rowwise_elements(name),
-            };
-            self.errors.push(whole, message);
-            true
-        }
-    }
-    impl VisitMut for Branches<'_> {
-        fn visit_expr_mut(&mut self, expr: &mut Expr) {
-            let is_refused = match expr {
-                Expr::If(expr) => self.branch("if", &expr.cond),
-                Expr::While(expr) => self.branch("while", &expr.cond),
-                Expr::Match(expr) => self.branch("match", &expr.expr),
-                Expr::ForLoop(expr) => self.elements(&expr.expr, &expr.expr),
-                Expr::Index(index) => self.elements(&index.expr, &Expr::Index(index.clone())),
-                Expr::MethodCall(call) if ITERATIONS.iter().any(|name| call.method == name) => {
-                    self.elements(&call.receiver, &Expr::MethodCall(call.clone()))
-                }
-                Expr::Binary(binary) => {
-                    let method = comparison(&binary.op);
-                    let sides: [&Expr; 2] = [&binary.left, &binary.right];
-                    let is_operand = |side: &&Expr| match side {
-                        Expr::Path(path) => self.operands.iter().any(|name| path.path.is_ident(name)),
-                        _ => false,
-                    };
-                    let refused = method.filter(|_| sides.iter().any(is_operand));
-                    if let Some(method) = refused {
-                        let [left, right] = sides.map(types::text);
-                        self.errors.push(&*binary, messages::pointwise_comparison(left, method, right));
-                    }
-                    refused.is_some()
-                }
-                _ => false,
-            };
-            if !is_refused {
-                visit_expr_mut(self, expr);
-            }
-        }
-    }
-    Branches { operands, form, errors }.visit_block_mut(block);
-}
-
-/// Methods by which one would go through the elements of a collection.
-const ITERATIONS: &[&str] = &["iter", "into_iter", "map", "fold", "windows", "chunks", "get"];
-
-/// The method that compares elements as an operator does.
-fn comparison(op: &BinOp) -> Option<&'static str> {
-    Some(match op {
-        BinOp::Lt(_) => "less",
-        BinOp::Le(_) => "less_equal",
-        BinOp::Gt(_) => "greater",
-        BinOp::Ge(_) => "greater_equal",
-        BinOp::Eq(_) => "equal",
-        BinOp::Ne(_) => "equal",
-        _ => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use quote::quote;
@@ -357,7 +306,10 @@ mod tests {
         .map_err(|error| error.to_string())
         .unwrap();
         assert_eq!(found.operands().map(ToString::to_string).collect::<Vec<_>>(), ["x", "y"]);
-        assert_eq!((found.tuple, found.derivatives, found.name.value()), (Some(2), 1, "turn".to_owned()));
+        assert_eq!(
+            (found.tuple, found.options.derivatives, found.options.name.value()),
+            (Some(2), 1, "turn".to_owned())
+        );
         assert!(
             found
                 .function

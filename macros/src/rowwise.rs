@@ -1,10 +1,11 @@
 //! `#[rowwise]`: from tokens to a checked [`Rowwise`].
 
 use proc_macro2::{Ident, TokenStream};
-use syn::{Attribute, FnArg, GenericParam, ItemFn, LitStr, Pat, Path, ReturnType, Type};
+use syn::{Attribute, FnArg, GenericParam, ItemFn, Pat, ReturnType, Type};
 
+use crate::bodies::{self, Form};
 use crate::errors::Errors;
-use crate::pointwise::{Form, branches, check_names, options};
+use crate::pointwise::{Options, check_names, options};
 use crate::types::{self, Known};
 use crate::{attrs, messages, signature};
 
@@ -12,12 +13,7 @@ use crate::{attrs, messages, signature};
 pub(crate) struct Rowwise {
     /// The function, without helper attributes.
     pub(crate) function: ItemFn,
-    /// The name of the operation.
-    pub(crate) name: LitStr,
-    /// How often it can be differentiated.
-    pub(crate) derivatives: u32,
-    /// Where the support code is.
-    pub(crate) krate: Path,
+    pub(crate) options: Options,
     /// The parameters, in their order.
     pub(crate) params: Vec<Param>,
     /// The results, and whether they are a tuple.
@@ -83,7 +79,7 @@ pub(crate) fn parse(args: TokenStream, item: TokenStream) -> syn::Result<Rowwise
     let mut errors = Errors::default();
     let mut function = signature::function("rowwise", item)?;
     signature::check("rowwise", &function, &mut errors);
-    let (name, derivatives, krate) = options("rowwise", args, &function, &mut errors);
+    let options = options("rowwise", args, &function, &mut errors);
     for param in &function.sig.generics.params {
         if !matches!(param, GenericParam::Lifetime(_)) {
             errors.push(param, messages::rowwise_generic());
@@ -104,9 +100,13 @@ pub(crate) fn parse(args: TokenStream, item: TokenStream) -> syn::Result<Rowwise
     }
     let idents: Vec<&Ident> = params.iter().map(|param| &param.ident).collect();
     check_names(&idents, &operands, is_tuple.then_some(results.len()), &mut errors);
-    branches(&mut function.block.clone(), &operands, Form::Rows, &mut errors);
+    let attrs = params.iter().filter_map(|param: &Param| match &param.kind {
+        ParamKind::Attr(attr) => Some((&param.ident, &attr.1)),
+        ParamKind::Operand(_) => None,
+    });
+    bodies::check(&function.block, &operands, attrs, Form::Rows, &mut errors);
     errors.finish(())?;
-    Ok(Rowwise { function, name, derivatives, krate, params, results, is_tuple })
+    Ok(Rowwise { function, options, params, results, is_tuple })
 }
 
 fn param(input: &mut syn::PatType, errors: &mut Errors) -> Option<Param> {
@@ -126,6 +126,10 @@ fn param(input: &mut syn::PatType, errors: &mut Errors) -> Option<Param> {
     }
     let attr = helpers.into_iter().find(|attr| attr.path().is_ident("attr"));
     let ty = &*input.ty;
+    if let Some(lifetime) = attr.as_ref().and_then(|_| types::static_lifetime(ty)) {
+        errors.push(lifetime, messages::static_lifetime());
+        return None;
+    }
     let text = types::text(ty);
     let kind = match (attr, Kind::of(ty)) {
         (Some(_), Some(_)) => {
@@ -208,7 +212,10 @@ mod tests {
         .unwrap();
         let operands: Vec<_> = found.operands().map(|(ident, kind)| (ident.to_string(), kind)).collect();
         assert_eq!(operands, [("x".to_owned(), Kind::Row), ("t".to_owned(), Kind::PerRow)]);
-        assert_eq!((found.tuple(), found.derivatives, found.name.value()), (Some(2), 1, "scaled".to_owned()));
+        assert_eq!(
+            (found.tuple(), found.options.derivatives, found.options.name.value()),
+            (Some(2), 1, "scaled".to_owned())
+        );
         assert_eq!((found.results, found.params.len()), (vec![Kind::Row, Kind::PerRow], 3));
     }
 

@@ -2,7 +2,8 @@
 
 use proc_macro2::Ident;
 use quote::ToTokens;
-use syn::{Expr, GenericArgument, Lifetime, Lit, PathArguments, PathSegment, Type};
+use syn::visit_mut::{VisitMut, visit_type_reference_mut};
+use syn::{Expr, GenericArgument, Lifetime, Lit, PathArguments, PathSegment, Type, TypeReference};
 
 use crate::messages;
 use crate::model::{Arity, Role};
@@ -309,6 +310,26 @@ pub(crate) fn unknown(ty: &Type, type_params: &[Ident]) -> String {
 
 fn is_rank(suffix: &str) -> bool {
     suffix == "D" || (suffix.len() == 1 && suffix.chars().all(|c| c.is_ascii_digit()))
+}
+
+/// A type with one lifetime in the place of all its own; `None` if it borrows nothing.
+pub(crate) fn borrowed_for(ty: &Type, lifetime: &Lifetime) -> Option<Type> {
+    struct Lifetimes<'a>(&'a Lifetime, bool);
+    impl VisitMut for Lifetimes<'_> {
+        fn visit_lifetime_mut(&mut self, found: &mut Lifetime) {
+            *found = self.0.clone();
+            self.1 = true;
+        }
+        fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
+            reference.lifetime.get_or_insert_with(|| self.0.clone());
+            self.1 = true;
+            visit_type_reference_mut(self, reference);
+        }
+    }
+    let mut ty = ty.clone();
+    let mut lifetimes = Lifetimes(lifetime, false);
+    lifetimes.visit_type_mut(&mut ty);
+    lifetimes.1.then_some(ty)
 }
 
 /// A type as a reader would write it: the printed tokens without the spaces around punctuation.

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from jax.test_util import check_grads
 
+import oxcall
+
 SCRIPT = pathlib.Path(__file__).parent / "programs" / "pointwise.py"
 NAMES = ("softplus", "swiglu", "huber", "rope_pair", "logit_normal_pdf")
 ROWS = ("softmax_cross_entropy", "layer_norm", "tempered_softmax")
@@ -136,3 +138,25 @@ def test_mistakes_have_the_errors_of_the_handler(gallery, on_plugin):
     call = jax.ffi.ffi_call("softplus", jax.ShapeDtypeStruct((3,), jnp.float32))
     with pytest.raises(jax.errors.JaxRuntimeError, match=r"softplus .*`betta`"):
         call(jnp.zeros(3, jnp.float32), betta=np.float64(1)).block_until_ready()
+
+
+@pytest.fixture(scope="module")
+def derived(library_path):
+    return oxcall.load(library_path("derived_ops"))
+
+
+SLOPES = {
+    "power": (jnp.power, (-2.0, 2.0)),
+    "product": (jnp.multiply, (float("inf"), 2.0)),
+    "quotient": (jnp.divide, (float("inf"), 2.0)),
+    "root_product": (lambda x, y: x * jnp.sqrt(y), (3.0, 0.0)),
+    "row_product": (lambda x, y: x * jnp.sqrt(y), (np.ones(3), np.zeros(3))),
+}
+
+
+@pytest.mark.parametrize("transform", [jax.hessian, lambda f: lambda x: jax.jvp(f, (x,), (jnp.ones_like(x),))[1]])
+@pytest.mark.parametrize("name", SLOPES)
+def test_operands_that_nobody_differentiates_take_no_part(derived, on_plugin, name, transform):
+    formula, (x, y) = SLOPES[name]
+    found, expected = (jax.jit(transform(lambda x, f=f: f(x, y) * 2.0))(x) for f in (derived[name], formula))
+    np.testing.assert_allclose(found, expected)

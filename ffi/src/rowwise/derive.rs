@@ -7,7 +7,7 @@ use oxcall_math::real::Opcode;
 use super::ops::Op;
 use super::program::{Id, Kind, Make, Program};
 use super::value::{Operand, Row, Value, building, record};
-use crate::pointwise::{Dual, Mask, Real};
+use crate::pointwise::{Active, Dual, Mask, Real};
 
 /// A way to differentiate a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,39 +19,43 @@ pub enum Rule {
 }
 
 impl Program {
-    /// A derivative.
-    pub(super) fn derivative(&self, rule: Rule) -> Program {
+    /// A derivative, along the active operands, or of the active results.
+    pub(super) fn derivative(&self, rule: Rule, active: Active) -> Program {
         match rule {
-            Rule::Jvp => self.jvp(),
-            Rule::Vjp => self.vjp(),
+            Rule::Jvp => self.jvp(active),
+            Rule::Vjp => self.vjp(active),
         }
     }
 
-    fn jvp(&self) -> Program {
+    fn jvp(&self, active: Active) -> Program {
         let kinds: Vec<Kind> = self.inputs.iter().chain(&self.inputs).copied().collect();
         record(&kinds, |operands| {
             let (primals, moved) = operands.split_at(self.inputs.len());
+            let moved: Vec<Option<Value>> =
+                moved.iter().enumerate().map(|(index, tangent)| active.tangent(index, *tangent)).collect();
             let values = self.replay(primals);
             building(|builder| builder.simplifies = true);
             // Of what does not depend on the operands, there is none.
             let mut tangents: Vec<Option<Value>> = vec![None; values.len()];
             for id in 0..values.len() {
-                tangents[id] = self.tangent(id, &values, &tangents, moved);
+                tangents[id] = self.tangent(id, &values, &tangents, &moved);
             }
             let zero = Value::constant(0.0);
             self.results.iter().map(|(id, kind)| (tangents[*id].unwrap_or(zero), *kind)).collect()
         })
     }
 
-    fn vjp(&self) -> Program {
+    fn vjp(&self, active: Active) -> Program {
         let kinds: Vec<Kind> = self.inputs.iter().copied().chain(self.results.iter().map(|(_, kind)| *kind)).collect();
         record(&kinds, |operands| {
             let (primals, cotangents) = operands.split_at(self.inputs.len());
             let values = self.replay(primals);
             building(|builder| builder.simplifies = true);
             let mut sums = Cotangents { program: self, sums: vec![None; values.len()] };
-            for ((id, kind), cotangent) in self.results.iter().zip(cotangents) {
-                sums.add(*kind, *id, *cotangent);
+            for (index, ((id, kind), cotangent)) in self.results.iter().zip(cotangents).enumerate() {
+                if let Some(cotangent) = active.tangent(index, *cotangent) {
+                    sums.add(*kind, *id, cotangent);
+                }
             }
             for id in (0..values.len()).rev() {
                 sums.pull(id, &values);
@@ -88,9 +92,9 @@ impl Program {
         values
     }
 
-    fn tangent(&self, id: Id, values: &[Value], tangents: &[Option<Value>], moved: &[Value]) -> Option<Value> {
+    fn tangent(&self, id: Id, values: &[Value], tangents: &[Option<Value>], moved: &[Option<Value>]) -> Option<Value> {
         match self.nodes[id].make {
-            Make::Input(index) => Some(moved[index]),
+            Make::Input(index) => moved[index],
             Make::Const(_) | Make::Count | Make::Fixed(_) => None,
             Make::Sum(of) => tangents[of].map(Value::sum),
             Make::Max(of) => {
@@ -103,12 +107,13 @@ impl Program {
                 if !operands.iter().any(|of| tangents[*of].is_some()) {
                     return None;
                 }
-                let zero = Value::constant(0.0);
-                let moved = |of: Id| tangents[of].unwrap_or(zero);
                 Some(match (op.opcode(), operands) {
-                    (Opcode::Select, [mask, yes, no]) => Value::op(op, &[values[*mask], moved(*yes), moved(*no)]),
+                    (Opcode::Select, [mask, yes, no]) => {
+                        let [yes, no] = [yes, no].map(|of| tangents[*of].unwrap_or(Value::constant(0.0)));
+                        Value::op(op, &[values[*mask], yes, no])
+                    }
                     _ => {
-                        let duals = ids.map(|of| Dual::new(Row::of(values[of]), [Row::of(moved(of))]));
+                        let duals = ids.map(|of| Dual::along(Row::of(values[of]), [tangents[of].map(Row::of)]));
                         let [tangent] = op.tangent(duals).tangents();
                         tangent.value()
                     }
@@ -158,7 +163,10 @@ impl Cotangents<'_> {
             Make::Sum(of) => self.add(Kind::PerRow, of, cotangent),
             Make::Max(of) => {
                 let (share, is_largest) = winners(values[of], values[id]);
-                let part = is_largest.select(Row::of(cotangent * share), Row::from(0.0));
+                // Of a row with a NaN, no element is the largest.
+                let largest = Row::of(values[id]);
+                let other = largest.is_nan().select(largest, Row::from(0.0));
+                let part = is_largest.select(Row::of(cotangent * share), other);
                 self.add(Kind::Row, of, part.value());
             }
             Make::Op(op, _) if op.is_flat() => {}

@@ -10,6 +10,7 @@ use super::derive::Rule;
 use super::ops::{OPERANDS, Op};
 use super::program::{Id, Kind, Make, Node, Program};
 use super::value::{Value, record};
+use crate::pointwise::Active;
 
 /// A block of a row in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,14 +109,14 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Records a function, and plans a derivative of it: by the rules in their order.
+    /// Records a function, and plans a derivative of it: by the rules in their order, each with what is active.
     pub fn new(
         inputs: &[Kind],
         function: impl FnOnce(&[Value]) -> Vec<(Value, Kind)>,
-        rules: impl IntoIterator<Item = Rule>,
+        rules: impl IntoIterator<Item = (Rule, Active)>,
     ) -> Plan {
         let program = record(inputs, function);
-        Plan::of(&rules.into_iter().fold(program, |program, rule| program.derivative(rule)))
+        Plan::of(&rules.into_iter().fold(program, |program, (rule, active)| program.derivative(rule, active)))
     }
 
     /// The kinds of the operands.

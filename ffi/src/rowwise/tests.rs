@@ -8,7 +8,7 @@ use super::{Kind, Plan, Rule, Value, result, run};
 use crate::DType;
 use crate::element::Float;
 use crate::pointwise::block::BLOCK;
-use crate::pointwise::{Mask, Real, Stored};
+use crate::pointwise::{Active, Mask, Real, Stored};
 use crate::prelude::{Array, Out, ThreadPool};
 use crate::rowwise::{Operand, PerRow, Row};
 use crate::testing::call;
@@ -81,7 +81,7 @@ const FUNCTIONS: &[fn(Row) -> Row] = &[
 
 fn plan(which: usize, rules: &[Rule]) -> Plan {
     let function = |operands: &[Value]| vec![result(FUNCTIONS[which](Row::of(operands[0])))];
-    Plan::new(&[Kind::Row], function, rules.iter().copied())
+    Plan::new(&[Kind::Row], function, rules.iter().map(|&rule| (rule, Active::ALL)))
 }
 
 /// Numbers between -1 and 1, no two of which are alike.
@@ -348,8 +348,9 @@ fn derivatives_are_those_of_the_functions() {
 /// Elements that are equally large share the derivative of the largest; what stands still has none.
 #[test]
 fn ties_share_and_constants_have_no_derivative() {
-    let plan =
-        |function: fn(Row) -> PerRow, rule| Plan::new(&[Kind::Row], |x| vec![result(function(Row::of(x[0])))], [rule]);
+    let plan = |function: fn(Row) -> PerRow, rule| {
+        Plan::new(&[Kind::Row], |x| vec![result(function(Row::of(x[0])))], [(rule, Active::ALL)])
+    };
     let pool_free = |plan: Plan, x: &[f64], t: &[f64]| derivative_of(plan, x, t);
     let found = pool_free(plan(Row::max, Rule::Vjp), &[2.0, 1.0, 2.0], &[3.0]);
     assert_eq!(found, [1.5, 0.0, 1.5]);
@@ -363,7 +364,7 @@ fn ties_share_and_constants_have_no_derivative() {
 #[test]
 fn hyperbolic_functions_have_derivatives_at_0() {
     let slopes = |function: fn(Row) -> Row| {
-        let plan = Plan::new(&[Kind::Row], |x| vec![result(function(Row::of(x[0])).sum())], [Rule::Vjp]);
+        let plan = Plan::new(&[Kind::Row], |x| vec![result(function(Row::of(x[0])).sum())], [(Rule::Vjp, Active::ALL)]);
         derivative_of(plan, &[0.0, -0.0], &[1.0])
     };
     assert_eq!(slopes(Row::sinh), [1.0; 2]);

@@ -9,9 +9,10 @@ use oxcall_math::real::Opcode;
 use super::ops::Op;
 use super::program::{Id, Kind, Make, Program};
 use super::value::{Value, building, record};
+use crate::pointwise::Active;
 
 /// The most choices of tangents that depend on each other.
-const MOST_CHOICES: usize = 32;
+const MOST_CHOICES: usize = 33;
 
 /// An operation on tangents, which are numbered.
 #[derive(Debug, Clone, Copy)]
@@ -42,8 +43,8 @@ struct Part {
 impl Program {
     /// The vector-Jacobian product, of a Jacobian-vector product: its operands are numbers and as many tangents, those
     /// of the transpose the numbers and the cotangents of the results. `None` if it is not linear in the tangents, or
-    /// has very many choices.
-    pub(super) fn transposed(&self) -> Option<Program> {
+    /// has very many choices. Results that are not active have no cotangents.
+    pub(super) fn transposed(&self, active: Active) -> Option<Program> {
         let count = self.inputs.len() / 2;
         let operations = self.linear(count)?;
         Some(record(&vec![Kind::Row; count + self.results.len()], |operands| {
@@ -53,8 +54,9 @@ impl Program {
             let known = self.replay(&[numbers, &vec![zero; count]].concat());
             building(|builder| builder.simplifies = true);
             let mut parts: Vec<Vec<Part>> = vec![Vec::new(); self.nodes.len()];
-            for ((id, _), value) in self.results.iter().zip(cotangents) {
-                parts[*id].push(Part { sides: Vec::new(), value: *value });
+            for (index, ((id, _), cotangent)) in self.results.iter().zip(cotangents).enumerate() {
+                let part = active.tangent(index, *cotangent).map(|value| Part { sides: Vec::new(), value });
+                parts[*id].extend(part);
             }
             let mut results = vec![(zero, Kind::Row); count];
             for id in (0..self.nodes.len()).rev() {

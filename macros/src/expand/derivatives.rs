@@ -157,6 +157,24 @@ impl Source<'_> {
 }
 
 impl Node {
+    /// The attribute that says which tangents or cotangents are not zero: `jvp_active`, `vjp_jvp_active`.
+    pub(super) fn active(&self, function: &ItemFn) -> Ident {
+        let name = format!("{}_active", &self.suffix[1..]);
+        Ident::new(&name, Span::mixed_site().located_at(function.sig.ident.span()))
+    }
+
+    /// These attributes of this node, and of what it is a derivative of, as parameters of a stage.
+    pub(super) fn active_attributes<'a>(
+        &'a self,
+        nodes: &'a [Node],
+        function: &'a ItemFn,
+    ) -> impl Iterator<Item = TokenStream> {
+        self.chain(nodes).into_iter().skip(1).map(|node| {
+            let ident = node.active(function);
+            tokens!(#[attr(default = -1)] #ident: i64)
+        })
+    }
+
     /// The function, and what is derived from it up to this node.
     pub(super) fn chain<'a>(&'a self, nodes: &'a [Node]) -> Vec<&'a Node> {
         let mut chain = vec![self];

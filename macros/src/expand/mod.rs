@@ -24,6 +24,7 @@ mod rejected;
 mod rowwise;
 mod rules;
 mod stage;
+mod written;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};

@@ -2,11 +2,12 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote_spanned};
-use syn::Attribute;
+use syn::{Attribute, Lifetime, Type};
 
 use super::derivatives::{Node, Source};
 use super::{at, custom_call, stage};
 use crate::model::Recorded;
+use crate::types;
 
 /// What the operations of a node have in common.
 pub(super) struct Operation {
@@ -30,6 +31,13 @@ pub(super) struct Kernels {
     pub(super) function: TokenStream,
     /// What `Kernels::run` takes after the arrays.
     pub(super) sizes: TokenStream,
+}
+
+/// An attribute as a parameter of a stage, which has no lifetimes of its own.
+pub(super) fn attribute(attr: &Attribute, ident: &Ident, ty: &Type) -> TokenStream {
+    let any = Lifetime::new("'_", ident.span());
+    let ty = types::borrowed_for(ty, &any).unwrap_or_else(|| ty.clone());
+    tokens!(#attr #ident: #ty)
 }
 
 /// The stage that makes a node's plan, of type `ty`, of the attributes.

@@ -7,8 +7,9 @@ use syn::{FnArg, ItemFn, parse_quote};
 use crate::{attrs, signature};
 
 /// What a rejected item becomes: its errors, and the item without helper attributes, so that code that uses it gets
-/// no errors of its own. With `declare_op`, also the type that the macro would have made.
-pub(crate) fn rejected(error: syn::Error, item: TokenStream, declare_op: bool) -> TokenStream {
+/// no errors of its own. With `declare_op`, also the type that the macro would have made. Without `body`,
+/// mistakes in it are among the errors.
+pub(crate) fn rejected(error: syn::Error, item: TokenStream, declare_op: bool, body: bool) -> TokenStream {
     let errors = error.into_compile_error();
     let Ok(mut function) = syn::parse2::<ItemFn>(item.clone()) else {
         return quote!(#errors #item);
@@ -21,8 +22,8 @@ pub(crate) fn rejected(error: syn::Error, item: TokenStream, declare_op: bool) -
         }
     }
     function.attrs.retain(|attr| !signature::is_ours(attr));
-    if function.sig.asyncness.take().is_some() {
-        // Without `async` the body may not compile; with it, lifetimes could no longer be left out.
+    // Without `async` the body may not compile; with it, lifetimes could no longer be left out.
+    if function.sig.asyncness.take().is_some() || !body {
         function.block = parse_quote!({ ::core::unimplemented!() });
         function.attrs.push(parse_quote!(#[allow(unused)]));
     }

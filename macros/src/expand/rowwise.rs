@@ -14,7 +14,7 @@ use crate::rowwise::{Kind, ParamKind, Rowwise};
 
 /// The expansion.
 pub(crate) fn rowwise(rowwise: &Rowwise) -> TokenStream {
-    let private = private(&rowwise.krate);
+    let private = private(&rowwise.options.krate);
     let function = &rowwise.function;
     let ident = &function.sig.ident;
     let marker = marker(function, "The operation that the function of this name defines.");
@@ -49,7 +49,7 @@ fn nodes(rowwise: &Rowwise) -> Vec<Node> {
     let outputs = rowwise.results.iter().enumerate();
     let outputs = outputs.map(|(index, kind)| buffer(result_name(index, rowwise.tuple()), *kind)).collect();
     let attrs = rowwise.attrs().map(|(ident, ..)| ident.unraw().to_string());
-    derivatives::nodes(inputs, outputs, attrs, rowwise.derivatives)
+    derivatives::nodes(inputs, outputs, attrs, rowwise.options.derivatives)
 }
 
 fn buffer(name: String, kind: Kind) -> Buffer {
@@ -60,8 +60,8 @@ fn buffer(name: String, kind: Kind) -> Buffer {
 fn source<'r>(rowwise: &'r Rowwise, element: &'r Ident) -> Source<'r> {
     Source {
         function: &rowwise.function,
-        name: &rowwise.name,
-        krate: &rowwise.krate,
+        name: &rowwise.options.name,
+        krate: &rowwise.options.krate,
         element,
         elements: [tokens!(floats), tokens!(floats)],
         operands: rowwise.operands().map(|(ident, _)| ident).collect(),
@@ -74,9 +74,10 @@ fn element() -> Ident {
     Ident::new("T", Span::mixed_site())
 }
 
-/// The attributes, as parameters of a stage.
-fn attributes(rowwise: &Rowwise) -> impl Iterator<Item = TokenStream> {
-    rowwise.attrs().map(|(ident, attr, ty)| tokens!(#attr #ident: #ty))
+/// The attributes of a node, as parameters of a stage.
+fn attributes(rowwise: &Rowwise, nodes: &[Node], node: &Node) -> Vec<TokenStream> {
+    let own = rowwise.attrs().map(|(ident, attr, ty)| recorded::attribute(attr, ident, ty));
+    own.chain(node.active_attributes(nodes, &rowwise.function)).collect()
 }
 
 /// The plan of a node, made of the attributes.
@@ -108,9 +109,10 @@ fn plan_value(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &N
         Some(_) => tokens!((#(#results,)*)),
         None => tokens!(#(#results)*),
     };
-    let rules = node.chain(nodes).into_iter().skip(1).map(|node| match node.of {
-        Of::Vjp(_) => tokens!(#private::rowwise::Rule::Vjp),
-        _ => tokens!(#private::rowwise::Rule::Jvp),
+    let rules = node.chain(nodes).into_iter().skip(1).map(|node| {
+        let rule = if matches!(node.of, Of::Vjp(_)) { tokens!(Vjp) } else { tokens!(Jvp) };
+        let active = node.active(&rowwise.function);
+        tokens!((#private::rowwise::Rule::#rule, #private::pointwise::Active(#active)))
     });
     tokens! {
         #private::rowwise::Plan::new(
@@ -126,7 +128,7 @@ fn plan_value(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &N
 
 /// The stage that plans a node, which has the attributes.
 fn plan(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
-    let attributes: Vec<TokenStream> = attributes(rowwise).collect();
+    let attributes = attributes(rowwise, nodes, node);
     let value = plan_value(rowwise, private, nodes, node);
     recorded::plan(&source(rowwise, &element()), node, &attributes, &tokens!(#private::rowwise::Plan), &value)
 }
@@ -157,7 +159,7 @@ fn shape(node: &Node, operation: &Operation) -> TokenStream {
 
 /// The operation of a node.
 fn op(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &Node) -> TokenStream {
-    let (element, krate) = (element(), &rowwise.krate);
+    let (element, krate) = (element(), &rowwise.options.krate);
     let source = source(rowwise, &element);
     let (ident, plan) = (source.op(node), source.plan(node));
     let operation = operation(&source, nodes, node);
@@ -186,7 +188,7 @@ fn cuda_op(rowwise: &Rowwise, private: &TokenStream, nodes: &[Node], node: &Node
     let plan = plan_value(rowwise, private, nodes, node);
     let kernels = Kernels {
         module: tokens!(#private::cuda::rowwise),
-        attributes: attributes(rowwise).collect(),
+        attributes: attributes(rowwise, nodes, node),
         function: tokens!(&#plan),
         sizes: shape(node, &operation),
     };

@@ -7,7 +7,7 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use super::functions::{logistic_slope, other_side};
+use super::functions::{less_square, logistic_slope};
 use super::operators::operators;
 use super::{Mask, Real, Ring, unrolled};
 
@@ -94,6 +94,12 @@ impl<T: Ring, const N: usize> Dual<T, N> {
         dual
     }
 
+    /// A number with derivatives; those that are `None` are 0, whatever the slopes of what is computed from it.
+    #[inline(always)]
+    pub fn along(value: T, tangents: [Option<T>; N]) -> Self {
+        Dual { value, tangents }
+    }
+
     /// A number that does not depend on the directions.
     #[inline(always)]
     pub fn constant(value: T) -> Self {
@@ -119,9 +125,9 @@ impl<T: Ring, const N: usize> Dual<T, N> {
         numbers
     }
 
-    /// The derivatives of a combination of some numbers, each times its factor.
+    /// The derivatives of a combination of some numbers, each times its factor; without those that have none.
     #[inline(always)]
-    pub fn pull<const R: usize>(duals: &[Self; R], factors: [T; R]) -> [T; N] {
+    pub fn pull<const R: usize>(duals: &[Self; R], factors: [Option<T>; R]) -> [T; N] {
         let mut numbers = [T::int(0); N];
         unrolled::<N>(
             #[inline(always)]
@@ -129,7 +135,11 @@ impl<T: Ring, const N: usize> Dual<T, N> {
                 let mut total = None;
                 unrolled::<R>(
                     #[inline(always)]
-                    |dual| total = sum(total, scaled(duals[dual].tangents[index], factors[dual])),
+                    |dual| {
+                        if let Some(factor) = factors[dual] {
+                            total = sum(total, scaled(duals[dual].tangents[index], factor));
+                        }
+                    },
                 );
                 numbers[index] = number(total);
             },
@@ -305,19 +315,25 @@ impl<T: Real, const N: usize> Real for Dual<T, N> {
     fn maximum(self, other: impl Into<Self>) -> Self {
         let other: Self = other.into();
         let (is_less, is_greater) = (self.value.less(other.value), self.value.greater(other.value));
+        let are_equal = self.value.equal(other.value);
         self.both(
             other,
             self.value.maximum(other.value),
             #[inline(always)]
-            |ta, tb| chosen(is_less, tb, chosen(is_greater, ta, scaled(sum(ta, tb), T::from(0.5)))),
+            |ta, tb| {
+                // Of NaN none of these holds.
+                let mean = scaled(sum(ta, tb), T::from(0.5));
+                chosen(is_greater, ta, chosen(are_equal, mean, chosen(is_less, tb, None)))
+            },
         )
     }
     #[inline(always)]
     fn log_add_exp(self, other: impl Into<Self>) -> Self {
         let other: Self = other.into();
-        // Of two equal infinities the difference is NaN.
+        // Of two equal infinities the difference is NaN. Of equal numbers it has derivatives.
         let difference = self.value - other.value;
-        let distance = difference.is_nan().select(T::from(0.0), difference);
+        let are_infinite = difference.is_nan() & self.value.equal(other.value);
+        let distance = are_infinite.select(T::from(0.0), difference);
         let (of_self, of_other) = (distance.logistic(), (-distance).logistic());
         self.chain2(other, self.value.log_add_exp(other.value), [of_self, of_other])
     }
@@ -339,6 +355,11 @@ impl<T: Real, const N: usize> Real for Dual<T, N> {
         let length = self.value.hypot(other.value);
         let slope = |x: T| length.equal(0.0).select(T::from(0.0), x / length);
         self.chain2(other, length, [slope(self.value), slope(other.value)])
+    }
+    #[inline(always)]
+    fn powi(self, n: i32) -> Self {
+        let slope = if n == 0 { T::from(0.0) } else { self.value.powi(n.saturating_sub(1)) * f64::from(n) };
+        self.chain(self.value.powi(n), slope)
     }
     #[inline(always)]
     fn powf(self, exponent: f64) -> Self {
@@ -376,11 +397,12 @@ impl<T: Real, const N: usize> Real for Dual<T, N> {
         cosh |x, _y| x.sinh();
         asinh |x, _y| x.hypot(1.0).recip();
         acosh |x, _y| ((x - 1.0).sqrt() * (x + 1.0).sqrt()).recip();
-        atanh |x, _y| ((-x + 1.0) * (x + 1.0)).recip();
-        asin |x, _y| other_side(x).recip();
-        acos |x, _y| -other_side(x).recip();
+        atanh |x, _y| less_square(x).recip();
+        asin |x, _y| less_square(x).sqrt().recip();
+        acos |x, _y| -less_square(x).sqrt().recip();
         atan |x, _y| (x * x + 1.0).recip();
-        cbrt |_x, y| (y * y * 3.0).recip();
+        // A power, whose slopes are infinite at 0 where those of a quotient are NaN.
+        cbrt |_x, y| y.powi(-2) * (1.0 / 3.0);
         lgamma |x, _y| x.digamma();
         digamma |x, _y| x.polygamma(1);
     }

@@ -71,6 +71,12 @@ pub(super) fn logistic_slope<T: Real>(x: T) -> T {
     small / (sum * sum)
 }
 
+/// 1 - x^2: near 1 as a product, which has all digits there, near 0 as a difference, whose slope has.
+#[inline(always)]
+pub(super) fn less_square<T: Real>(x: T) -> T {
+    x.abs().less(0.5).select(-(x * x) + 1.0, (-x + 1.0) * (x + 1.0))
+}
+
 /// The other side of a right triangle with a hypotenuse of 1.
 #[inline(always)]
 pub(super) fn other_side<T: Real>(x: T) -> T {

@@ -25,7 +25,7 @@ pub use scalar::Scalar;
 pub use traced::{Traced, TracedMask};
 pub use unrolled::unrolled;
 
-use std::ops::{Add, BitAnd, BitOr, Div, DivAssign, Mul, Not, Sub};
+use std::ops::{Add, AddAssign, BitAnd, BitOr, Div, DivAssign, Mul, MulAssign, Not, Sub, SubAssign};
 
 /// The outcome of a comparison of [`Real`] numbers. Combine masks by `&`, `|` and `!`.
 ///
@@ -66,22 +66,31 @@ pub trait Real:
     + Mul<f64, Output = Self>
     + Div<f64, Output = Self>
     + DivAssign
+    + AddAssign<f64>
+    + SubAssign<f64>
+    + MulAssign<f64>
+    + DivAssign<f64>
 {
     /// The outcome of a comparison.
     type Mask: Mask;
 
     /// `self < other`.
+    #[doc(alias = "lt")]
     fn less(self, other: impl Into<Self>) -> Self::Mask;
     /// `self <= other`.
+    #[doc(alias = "le")]
     fn less_equal(self, other: impl Into<Self>) -> Self::Mask;
     /// `self == other`.
+    #[doc(alias = "eq")]
     fn equal(self, other: impl Into<Self>) -> Self::Mask;
     /// `self > other`.
+    #[doc(alias = "gt")]
     #[inline(always)]
     fn greater(self, other: impl Into<Self>) -> Self::Mask {
         other.into().less(self)
     }
     /// `self >= other`.
+    #[doc(alias = "ge")]
     #[inline(always)]
     fn greater_equal(self, other: impl Into<Self>) -> Self::Mask {
         other.into().less_equal(self)
@@ -96,14 +105,17 @@ pub trait Real:
     fn choose(mask: Self::Mask, yes: Self, no: Self) -> Self;
 
     /// `self * b + c`, rounded once where the processor has an instruction for it.
+    #[doc(alias = "fma")]
     fn mul_add(self, b: impl Into<Self>, c: impl Into<Self>) -> Self;
     /// The absolute value; exact. Its derivative at 0 is 0.
     fn abs(self) -> Self;
     /// -1, 0 or 1 with the sign of the number, NaN of NaN. Its derivative is 0.
+    #[doc(alias = "sign")]
     fn signum(self) -> Self;
     /// The largest integer that is not above; exact. Its derivative is 0.
     fn floor(self) -> Self;
     /// The least integer that is not below; exact. Its derivative is 0.
+    #[doc(alias = "ceiling")]
     #[inline(always)]
     fn ceil(self) -> Self {
         -(-self).floor()
@@ -115,12 +127,16 @@ pub trait Real:
     /// e^x; within 2 ULP.
     fn exp(self) -> Self;
     /// e^x - 1; within 3 ULP.
+    #[doc(alias = "expm1")]
     fn exp_m1(self) -> Self;
     /// The natural logarithm; within 2 ULP.
+    #[doc(alias = "log")]
     fn ln(self) -> Self;
     /// ln(1 + x); within 2 ULP.
+    #[doc(alias = "log1p")]
     fn ln_1p(self) -> Self;
     /// 1 / (1 + e^-x); within 3 ULP.
+    #[doc(alias("sigmoid", "expit"))]
     fn logistic(self) -> Self;
     /// The hyperbolic tangent; within 4 ULP.
     fn tanh(self) -> Self;
@@ -148,36 +164,42 @@ pub trait Real:
         functions::cosh(self)
     }
     /// The inverse hyperbolic sine; within 5 ULP.
+    #[doc(alias = "arcsinh")]
     #[inline(always)]
     #[must_use]
     fn asinh(self) -> Self {
         functions::asinh(self)
     }
     /// The inverse hyperbolic cosine, NaN below 1; within 5 ULP.
+    #[doc(alias = "arccosh")]
     #[inline(always)]
     #[must_use]
     fn acosh(self) -> Self {
         functions::acosh(self)
     }
     /// The inverse hyperbolic tangent, NaN beyond 1; within 5 ULP.
+    #[doc(alias = "arctanh")]
     #[inline(always)]
     #[must_use]
     fn atanh(self) -> Self {
         functions::atanh(self)
     }
     /// The arc sine, NaN beyond 1; within 4 ULP. Of `f64`, as [`atan2`](Real::atan2).
+    #[doc(alias = "arcsin")]
     #[inline(always)]
     #[must_use]
     fn asin(self) -> Self {
         self.atan2(functions::other_side(self))
     }
     /// The arc cosine, NaN beyond 1; within 4 ULP. Of `f64`, as [`atan2`](Real::atan2).
+    #[doc(alias = "arccos")]
     #[inline(always)]
     #[must_use]
     fn acos(self) -> Self {
         functions::other_side(self).atan2(self)
     }
     /// The arc tangent; within 2 ULP. Of `f64`, as [`atan2`](Real::atan2).
+    #[doc(alias = "arctan")]
     #[inline(always)]
     #[must_use]
     fn atan(self) -> Self {
@@ -203,6 +225,7 @@ pub trait Real:
     }
     /// ln |gamma(x)|; within 2 ULP. Numbers of `f32` that are not positive, or within 0.01 of the zeros at 1 and 2,
     /// take scalar code, and so do all of `f64`.
+    #[doc(alias("gammaln", "ln_gamma"))]
     fn lgamma(self) -> Self;
     /// The derivative of [`lgamma`](Real::lgamma); within 4 ULP. Numbers of `f32` that are not positive take scalar
     /// code, and so do all of `f64`.
@@ -212,6 +235,7 @@ pub trait Real:
     fn polygamma(self, order: u32) -> Self;
 
     /// The angle of the point with the ordinate `self` and the abscissa `x`; within 2 ULP. Of `f64`, by scalar code.
+    #[doc(alias = "arctan2")]
     fn atan2(self, x: impl Into<Self>) -> Self;
     /// The length of the vector of two numbers, which does not overflow; within 3 ULP. Its derivatives at 0 are 0.
     #[inline(always)]
@@ -226,14 +250,18 @@ pub trait Real:
     /// exponent is NaN, of 0 it is 0.
     fn pow(self, exponent: impl Into<Self>) -> Self;
 
-    /// The larger of two numbers; NaN if one is. Where they are equal, the derivative is the mean of both.
+    /// The larger of two numbers; NaN if one is. Where they are equal, the derivative is the mean of both, and where
+    /// one is NaN it is 0.
+    #[doc(alias = "max")]
     fn maximum(self, other: impl Into<Self>) -> Self;
-    /// The smaller of two numbers; NaN if one is. Where they are equal, the derivative is the mean of both.
+    /// The smaller of two numbers, with derivatives as those of [`maximum`](Real::maximum); NaN if one is.
+    #[doc(alias = "min")]
     #[inline(always)]
     fn minimum(self, other: impl Into<Self>) -> Self {
         -(-self).maximum(-other.into())
     }
     /// `min(max(x, low), high)`; NaN if one is.
+    #[doc(alias = "clip")]
     #[inline(always)]
     #[must_use]
     fn clamp(self, low: impl Into<Self>, high: impl Into<Self>) -> Self {
@@ -241,8 +269,10 @@ pub trait Real:
     }
     /// ln(e^x + e^y), which does not overflow; within 4 ULP for a `y` of 0. The softplus of `x`
     /// is `x.log_add_exp(0.0)`.
+    #[doc(alias = "logaddexp")]
     fn log_add_exp(self, other: impl Into<Self>) -> Self;
     /// x^n by multiplications, about one rounding for each.
+    #[doc(alias = "integer_pow")]
     #[inline(always)]
     #[must_use]
     fn powi(self, n: i32) -> Self {
@@ -257,6 +287,7 @@ pub trait Real:
         if n < 0 { Self::from(1.0) / result } else { result }
     }
     /// 1 / x; rounded correctly.
+    #[doc(alias = "reciprocal")]
     #[inline(always)]
     #[must_use]
     fn recip(self) -> Self {

@@ -17,18 +17,25 @@ macro_rules! operators {
         }
     };
     (f64 [$($params:tt)*] $ty:ty) => {
-        operators!(f64 [$($params)*] $ty: Add add);
-        operators!(f64 [$($params)*] $ty: Sub sub);
-        operators!(f64 [$($params)*] $ty: Mul mul);
-        operators!(f64 [$($params)*] $ty: Div div);
+        operators!(f64 [$($params)*] $ty: Add add AddAssign add_assign);
+        operators!(f64 [$($params)*] $ty: Sub sub SubAssign sub_assign);
+        operators!(f64 [$($params)*] $ty: Mul mul MulAssign mul_assign);
+        operators!(f64 [$($params)*] $ty: Div div DivAssign div_assign);
     };
-    (f64 [$($params:tt)*] $ty:ty: $op:ident $method:ident) => {
+    (f64 [$($params:tt)*] $ty:ty: $op:ident $method:ident $assign:ident $assign_method:ident) => {
         impl<$($params)*> std::ops::$op<f64> for $ty {
             type Output = Self;
 
             #[inline(always)]
             fn $method(self, other: f64) -> Self {
                 std::ops::$op::<$ty>::$method(self, <$ty>::from(other))
+            }
+        }
+
+        impl<$($params)*> std::ops::$assign<f64> for $ty {
+            #[inline(always)]
+            fn $assign_method(&mut self, other: f64) {
+                *self = std::ops::$op::<$ty>::$method(*self, <$ty>::from(other));
             }
         }
     };

@@ -194,6 +194,51 @@ fn special_points_are_right() {
     assert_eq!(y.tangents()[0].tangents()[0].0, 0.25);
 }
 
+/// First and second derivatives where powers, quotients and differences of them would be NaN or lose all digits.
+#[test]
+fn derivatives_at_the_edges_are_right() {
+    type Twice = Dual<Dual<Scalar<f64>, 1>, 1>;
+    let both = |f: fn(Twice) -> Twice, x: f64| {
+        let y = f(Dual::new(Dual::variable(Scalar(x), 0), [Dual::constant(Scalar(1.0))])).tangents()[0];
+        [y.value.0, y.tangents()[0].0]
+    };
+    let infinite = f64::INFINITY;
+    assert_eq!(both(|x| x.powi(-1), 0.0), [-infinite, infinite]);
+    assert_eq!(both(|x| x.powi(-3), infinite), [0.0, 0.0]);
+    assert_eq!(both(|x| x.powi(3), 1e-200), [0.0, 6e-200]);
+    assert_eq!(both(|x| x.powi(1), infinite), [1.0, 0.0]);
+    assert_eq!(both(|x| x.powi(0), 0.0), [0.0, 0.0]);
+    assert_eq!(both(Real::cbrt, 0.0), [infinite, -infinite]);
+    assert_eq!(both(Real::cbrt, infinite), [0.0, 0.0]);
+    for (f, sign) in [(Real::asin as fn(Twice) -> Twice, 1.0), (Real::acos, -1.0)] {
+        assert_eq!(both(f, 1e-10), [sign, sign * 1e-10]);
+        let x = 0.999_999f64;
+        let exact = [1.0 / (1.0 - x * x).sqrt(), x / (1.0 - x * x).powf(1.5)];
+        let found = both(f, x);
+        assert!(found.iter().zip(exact).all(|(found, exact)| (found / exact / sign - 1.0).abs() < 1e-9), "{found:?}");
+    }
+    assert_eq!(both(Real::atanh, 1e-10), [1.0, 2e-10]);
+}
+
+/// Derivatives of numbers that are NaN are NaN, where a choice does not make them 0 as in `jax.numpy`.
+#[test]
+fn derivatives_do_not_hide_nan() {
+    type Plane = Dual<Scalar<f64>, 2>;
+    let slopes = |f: fn(Plane, Plane) -> Plane, x: f64, y: f64| {
+        f(Dual::variable(Scalar(x), 0), Dual::variable(Scalar(y), 1)).tangents().map(|Scalar(slope)| slope)
+    };
+    for (x, y) in [(f64::NAN, 1.0), (1.0, f64::NAN), (f64::NAN, f64::NAN)] {
+        assert!(slopes(Real::log_add_exp, x, y).iter().all(|slope| slope.is_nan()));
+        for f in [Real::maximum, Real::minimum, |x: Plane, y: Plane| x.clamp(y, 1.0)] as [fn(Plane, Plane) -> Plane; 3]
+        {
+            assert_eq!(slopes(f, x, y), [0.0, 0.0]);
+        }
+    }
+    assert_eq!(slopes(Real::log_add_exp, f64::INFINITY, f64::INFINITY), [0.5, 0.5]);
+    assert_eq!(slopes(Real::maximum, 2.0, 2.0), [0.5, 0.5]);
+    assert_eq!(slopes(Real::maximum, 3.0, 2.0), [1.0, 0.0]);
+}
+
 #[test]
 fn maxima_and_roundings_keep_nan_and_signs() {
     let lane = SimdLane::<f32, Baseline>::new;

@@ -18,4 +18,14 @@ fn two<T: Real>(x: T) -> T {
     x
 }
 
+#[pointwise(derivatives = 0, vjp = f_vjp)]
+fn without<T: Real>(x: T) -> T {
+    x
+}
+
+#[custom_call(pointwise)]
+fn custom<T: Real>(x: T) -> T {
+    x
+}
+
 fn main() {}

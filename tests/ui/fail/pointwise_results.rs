@@ -25,4 +25,9 @@ fn tangents<T: Real>(x: T, tx: T) -> T {
     x * tx
 }
 
+#[pointwise]
+fn active<T: Real>(x: T, #[attr] jvp_active: i64) -> T {
+    x
+}
+
 fn main() {}

@@ -34,4 +34,10 @@ fn compared(x: Row) -> Row {
     x
 }
 
+#[rowwise]
+fn chosen(x: Row) -> PerRow {
+    let total = x.sum();
+    if total > 1.0 { total } else { total * 2.0 }
+}
+
 fn main() {}

@@ -39,6 +39,30 @@ pub fn named<Number: Real>(x: Number, dx: Number) -> Number {
     x * dx
 }
 
+/// Attributes that borrow from the call.
+#[pointwise]
+fn borrowed<'a, T: Real>(
+    x: T,
+    #[attr] mode: &str,
+    #[attr] weights: &'a [f64],
+    #[attr] more: Dict<'_>,
+    #[attr] name: Option<&'a str>,
+) -> T {
+    let scale = more.get::<f64>("scale").unwrap().unwrap_or(1.0);
+    let sum = weights.iter().fold(T::from(0.0), |sum, weight| sum * x + *weight);
+    if mode == "scaled" && name.is_some() { sum * scale } else { sum }
+}
+
+/// A derivative that is written, of a function that has an attribute between its operands.
+#[pointwise(vjp = written_vjp)]
+fn written<T: Real>(x: T, #[attr] mode: &str, y: T) -> (T, T) {
+    if mode == "plain" { (x, y) } else { (y, x) }
+}
+
+fn written_vjp<T: Real>(_x: T, _y: T, dout0: T, dout1: T, _mode: &str) -> (T, T) {
+    (dout0, dout1)
+}
+
 mod other {
     #[oxcall::pointwise(derivatives = 0)]
     pub(crate) fn call<T: oxcall::pointwise::Real>(x: T) -> T {

@@ -18,7 +18,7 @@ use super::ops::{OPERANDS, Op};
 use super::plan::Target;
 use super::program::{Id, Kind, Make, Program};
 use super::value::{Operand as _, Row, record, result};
-use crate::pointwise::Map;
+use crate::pointwise::{Active, Map};
 
 /// A block of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,18 +62,23 @@ impl Plan {
         Plan::of(recorded(map))
     }
 
-    /// Records a vector-Jacobian product of a function: as it is, by duals along the direction of each operand, or as
-    /// the transpose of the Jacobian-vector product, whichever takes fewer operations.
+    /// Records a vector-Jacobian product of a function, of the active results: as it is, by duals along
+    /// the direction of each operand, or as the transpose of the Jacobian-vector product, whichever takes fewer
+    /// operations.
     ///
     /// # Panics
     /// With the panic of the function.
-    pub fn of_gradient<G, J, const N: usize, const I: usize, const D: usize, const O: usize>(vjp: G, jvp: J) -> Plan
+    pub fn of_gradient<G, J, const N: usize, const I: usize, const D: usize, const O: usize>(
+        vjp: G,
+        jvp: J,
+        active: Active,
+    ) -> Plan
     where
         G: Map<N, I>,
         J: Map<D, O>,
     {
         let duals = recorded(vjp);
-        let transpose = recorded(jvp).transposed().filter(|program| program.cost() < duals.cost());
+        let transpose = recorded(jvp).transposed(active).filter(|program| program.cost() < duals.cost());
         Plan::of(transpose.unwrap_or(duals))
     }
 

@@ -9,7 +9,7 @@ use super::Operand;
 use super::run::{each_piece, run as run_recorded};
 use crate::context::ThreadPool;
 use crate::pointwise::block::BLOCK;
-use crate::pointwise::{Exact, Map, Real, Ring, RingMap};
+use crate::pointwise::{Active, Exact, Map, Real, Ring, RingMap};
 
 /// A function, ready to be computed.
 #[derive(Debug)]
@@ -44,12 +44,16 @@ impl<M> Plan<M> {
     ///
     /// # Panics
     /// With the panic of the function.
-    pub fn of_gradient<J, const N: usize, const I: usize, const D: usize, const O: usize>(vjp: M, jvp: J) -> Plan<M>
+    pub fn of_gradient<J, const N: usize, const I: usize, const D: usize, const O: usize>(
+        vjp: M,
+        jvp: J,
+        active: Active,
+    ) -> Plan<M>
     where
         M: RingMap<N, I>,
         J: RingMap<D, O>,
     {
-        let recorded = super::Plan::of_gradient::<_, _, N, I, D, O>(OfReals(vjp), OfReals(jvp));
+        let recorded = super::Plan::of_gradient::<_, _, N, I, D, O>(OfReals(vjp), OfReals(jvp), active);
         Plan { recorded, map: vjp }
     }
 }

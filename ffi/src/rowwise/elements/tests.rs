@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use super::*;
 use crate::element::Float;
 use crate::pointwise::block::BLOCK;
-use crate::pointwise::{Mask, Real, Scalar, jvp, vjp};
+use crate::pointwise::{Active, Mask, Real, Scalar, jvp, vjp};
 use crate::prelude::{Array, Out, ThreadPool};
 use crate::rowwise::Element;
 use crate::rowwise::run::Kernels;
@@ -26,7 +26,7 @@ struct Gradient(Waves);
 
 impl Map<4, 2> for Gradient {
     fn call<T: Real>(self, [x, y, da, db]: [T; 4]) -> [T; 2] {
-        vjp(|numbers| self.0.call(numbers), [x, y], [da, db])
+        vjp(|numbers| self.0.call(numbers), [x, y], [da, db], Active::ALL)
     }
 }
 
@@ -117,7 +117,7 @@ fn gradients_sum_over_results() {
     for (Scalar(found), expected) in found.into_iter().zip(expected) {
         assert!((found - expected).abs() < 1e-15, "{found} {expected}");
     }
-    let moved = jvp(|numbers| Waves.call(numbers), [x, y].map(Scalar::<f64>), [3.0, 4.0].map(Scalar));
+    let moved = jvp(|numbers| Waves.call(numbers), [x, y].map(Scalar::<f64>), [3.0, 4.0].map(Scalar), Active::ALL);
     assert!((moved[0].0 - (3.0 * y.sin() + 4.0 * x * y.cos())).abs() < 1e-15);
     assert_eq!(moved[1].0, 7.0);
 }
@@ -226,7 +226,7 @@ struct Slope;
 
 impl Map<2, 1> for Slope {
     fn call<T: Real>(self, [x, cotangent]: [T; 2]) -> [T; 1] {
-        vjp(|numbers| Gelu.call(numbers), [x], [cotangent])
+        vjp(|numbers| Gelu.call(numbers), [x], [cotangent], Active::ALL)
     }
 }
 

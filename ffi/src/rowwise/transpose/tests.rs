@@ -4,16 +4,16 @@ use std::array::from_fn;
 
 use super::super::value::{Row, result};
 use super::*;
-use crate::pointwise::{Map, Mask, Real, Scalar, jvp, vjp};
+use crate::pointwise::{Active, Map, Mask, Real, Scalar, jvp, vjp};
 use crate::rowwise::value::Operand as _;
 
 /// The transpose of a function's Jacobian-vector product.
 fn transpose<M: Map<I, O>, const I: usize, const O: usize>(map: M) -> Option<Program> {
     let forwards = record(&vec![Kind::Row; 2 * I], |operands| {
         let [numbers, tangents] = [0, I].map(|first| from_fn(|index| Row::of(operands[first + index])));
-        jvp(|duals| map.call(duals), numbers, tangents).map(result).into()
+        jvp(|duals| map.call(duals), numbers, tangents, Active::ALL).map(result).into()
     });
-    forwards.transposed()
+    forwards.transposed(Active::ALL)
 }
 
 /// Compares the transpose with duals, where these are finite: to a part of the terms that are summed.
@@ -22,7 +22,7 @@ fn check<M: Map<3, 2>>(map: M, points: impl Iterator<Item = [f64; 5]>, about: &s
     let mut compared = 0;
     for point in points {
         let [x, y, z, da, db] = point.map(Scalar);
-        let expected = vjp(|numbers| map.call(numbers), [x, y, z], [da, db]);
+        let expected = vjp(|numbers| map.call(numbers), [x, y, z], [da, db], Active::ALL);
         let found = expression.evaluate(&point.map(Scalar));
         for (Scalar(found), Scalar(expected)) in found.into_iter().zip(expected) {
             if expected.abs() < 1e12 {
@@ -163,7 +163,7 @@ impl Map<2, 1> for Maxima {
 /// The sides of choices are remembered for each value, so there may not be too many within each other.
 #[test]
 fn long_chains_of_choices_are_not_transposed() {
-    // Each maximum is two of them.
+    // Each maximum is two of them, and the first one three.
     assert!(transpose(Maxima(MOST_CHOICES / 2)).is_some());
     assert!(transpose(Maxima(MOST_CHOICES / 2 + 1)).is_none());
 }
@@ -180,7 +180,7 @@ fn transposes_are_shorter() {
     }
     let forwards = record(&[Kind::Row; 3], |operands| {
         let [x, y, cotangent] = from_fn(|index| Row::of(operands[index]));
-        vjp(|numbers| Wave.call(numbers), [x, y], [cotangent]).map(result).into()
+        vjp(|numbers| Wave.call(numbers), [x, y], [cotangent], Active::ALL).map(result).into()
     });
     let backwards = transpose(Wave).unwrap();
     assert!(backwards.cost() < forwards.cost(), "{} {}", backwards.cost(), forwards.cost());
@@ -198,10 +198,10 @@ fn what_is_not_linear_is_not_transposed() {
         let [x, tangent] = from_fn(|index| Row::of(operands[index]));
         vec![result(x * tangent + 1.0)]
     });
-    assert!(program.transposed().is_none());
+    assert!(program.transposed(Active::ALL).is_none());
     let program = record(&[Kind::Row; 2], |operands| {
         let [x, tangent] = from_fn(|index| Row::of(operands[index]));
         vec![result(x * tangent * tangent)]
     });
-    assert!(program.transposed().is_none());
+    assert!(program.transposed(Active::ALL).is_none());
 }

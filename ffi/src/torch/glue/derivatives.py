@@ -160,9 +160,22 @@ MODES = {
 }
 
 
-def undeclared(name, mode):
+def undeclared(op, mode):
     """The message about a derivative that an op does not declare."""
-    option, uses = MODES[mode]
+    (option, uses), name = MODES[mode], op.name
+    order = sum(attr["name"].endswith(("jvp_active", "vjp_active")) for attr in op.json["attrs"])
+    function = name.rsplit("_", order)[0]
+    if order >= 2:
+        return (
+            f"{name}: it has no derivative, since functions under `#[pointwise]` and `#[rowwise]` have derivatives of "
+            f"first and second order; differentiate `{function}` twice at most, or write its derivative as a function "
+            "under the macro of its own, and join both by `torch.autograd.Function`"
+        )
+    if order or op.is_recorded():
+        return (
+            f"{name}: it has no derivative, since `{function}` is declared with `derivatives = {order}`; write "
+            f"`derivatives = {order + 1}` there, or leave the option out for 2"
+        )
     return (
         f"{name}: it has no derivative in {mode} mode ({uses}); write an op that computes it, and name it: "
         f"`#[custom_call({option} = {name}_{option})]`"

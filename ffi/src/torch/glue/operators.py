@@ -82,6 +82,10 @@ class Op:
         """The ops that its derivatives call."""
         return [name for option in ("vjp", "jvp", "fwd", "transpose") if (name := self.json.get(option))]
 
+    def is_recorded(self):
+        """Whether it is a function of single numbers, or of rows alone, whose derivatives an option leaves out."""
+        return bool(self.json.get("broadcast"))
+
     def declares_derivative(self):
         return bool(self.derivatives())
 

@@ -94,7 +94,9 @@ def _register(op, operator, ops, derivatives):
         # Instead of a kernel in Rust, which sees numbers where this sees symbols.
         torch.library.register_fake(overload, Fake(op, operator), lib=_library(op, "FRAGMENT"))
     # torch takes derivatives and batches of functions only.
-    if (op.declares_derivative() or op.name in derivatives) and not op.mutates():
+    # The kernel of a function without derivatives says how to declare them.
+    has_kernel = op.declares_derivative() or op.name in derivatives or op.is_recorded()
+    if has_kernel and not op.mutates():
         register_derivative(op, operator, ops, _library(op, "IMPL"))
     if Batched.is_declared(op) and not op.mutates():
         torch.library.register_vmap(overload, Batched(op, operator, ops), lib=_library(op, "FRAGMENT"))

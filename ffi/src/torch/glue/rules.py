@@ -21,6 +21,11 @@ class Link:
         results = [param for param in other.results if param["arity"] != "optional"]
         self.targets = {param["name"]: self._find(targets, param, "result") for param in results}
         self._updated = {param["name"] for param in other.operands if param["role"] == "inout"}
+        own = {attr["name"] for attr in op.json["attrs"]}
+        self._active = [
+            attr["name"] for attr in other.json["attrs"]
+            if attr["name"] not in own and attr["name"].endswith(f"{option}_active")
+        ]  # fmt: skip
         self._casts = bool(other.json.get("autocast"))
         # The overloads, where there are several, differ in types only.
         self._operator, *others = other.operators()
@@ -33,6 +38,19 @@ class Link:
                 f"nothing; expected one of {', '.join(sorted(known))}"
             )
         return known[param["name"]]
+
+    def active(self, given):
+        """The attribute by which a derivative that the macros made learns which tangents or cotangents are zeros.
+
+        A zero times a slope that is not finite would be NaN.
+
+        Args:
+            given: the names of tangents of arguments, or cotangents of results, that are there.
+        """
+        params = self.op.operands if self.option == "jvp" else self.op.returns
+        # Bits from the 63rd on are the sign.
+        zeros = sum(1 << index for index, param in enumerate(params[:63]) if param["name"] not in given)
+        return dict.fromkeys(self._active, ~zeros)
 
     def names(self, kind):
         """The names of the values of a kind that the op gets."""
@@ -151,9 +169,11 @@ class Rules:
         ]  # fmt: skip
         link = self.of_fwd.reverse if residuals else self.reverse
         if link is None:
-            raise NotImplementedError(undeclared(self._other("fwd").name if residuals else self.op.name, "reverse"))
+            raise NotImplementedError(undeclared(self._other("fwd") if residuals else self.op, "reverse"))
         if ctx.lost_tangents and forward_ad._current_level >= 0:
-            raise NotImplementedError(undeclared(self._other("fwd").name, "forward"))
+            raise NotImplementedError(undeclared(self._other("fwd"), "forward"))
+        given_cotangents = unflatten(cotangents, ctx.outputs).items()
+        active = link.active({name for name, value in given_cotangents if has_any(value)})
         if len(cotangents) > 1:
             like = next(cotangent for cotangent in cotangents if cotangent is not None)
             cotangents = [
@@ -162,7 +182,7 @@ class Rules:
             ]
         filled = [conjugate(cotangent) for cotangent in cotangents]
         self._check_wanted(ctx, link)
-        return link(ctx.attributes, {**given, "cotangent": unflatten(filled, ctx.outputs)})
+        return link({**ctx.attributes, **active}, {**given, "cotangent": unflatten(filled, ctx.outputs)})
 
     def _check_wanted(self, ctx, link):
         """Refuses gradients of arguments that a linear op is not linear in."""
@@ -184,7 +204,7 @@ class Rules:
         """The tangents of results and residuals by name."""
         link = self.tangent
         if link is None:
-            raise NotImplementedError(undeclared(self.op.name, "forward"))
+            raise NotImplementedError(undeclared(self.op, "forward"))
         known = {*link.names("tangent"), *self.nondiff}
         for name, value in given["tangent"].items():
             if name not in known and has_any(value):
@@ -193,12 +213,14 @@ class Rules:
                     f"{self.op.name}: argument `{name}`: it has no tangent, since its jvp op `{link.other.name}` takes "
                     f"no argument `t{name}`; pass {name}.detach(), add the argument, or declare `nondiff = [{name}]`"
                 )  # fmt: skip
+        moved = {name for name, value in given["tangent"].items() if has_any(value)}
         given["tangent"] = {name: self._tangent(given, name) for name in self.inputs}
         attributes = self.attributes(given["input"])
         if self.of_fwd and self.of_fwd.tangent and any(ctx.needs_input_grad):
-            found = self.of_fwd.tangent(attributes, given)
+            link = self.of_fwd.tangent
+            found = link({**attributes, **link.active(moved)}, given)
         else:
-            found = link(attributes, given)
+            found = link({**attributes, **link.active(moved)}, given)
             # A backward pass in forward mode, which would need the tangents of residuals, is refused.
             ctx.lost_tangents = self.fwd is not None
             residuals = self.fwd.targets.values() if self.fwd else ()

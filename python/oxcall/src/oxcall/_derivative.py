@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from oxcall._op import Op
     from oxcall._primitive import Call
 
+_MOST_DERIVATIVES = 2
 _Bind = Callable[..., Sequence[Any]]
 _Groups = Mapping[str, Sequence[Any]]
 
@@ -142,7 +143,9 @@ class Derivative:
             moved.get(index, _jax.zero_cotangent(primal)) if jnp.issubdtype(primal.dtype, jnp.inexact) else None
             for index, primal in enumerate(primals)
         ]
-        found = self._call("jvp", primals, results, residuals, {"tangent": call.operands_of(op, whole)}, call)
+        names = _operand_names(op, call)
+        given = {names[index] for index in active}
+        found = self._call("jvp", primals, results, residuals, {"tangent": call.operands_of(op, whole)}, call, given)
         flat = [value for name in dict.fromkeys(call.names) for value in found.get(name, ())]
         wanted = self._inexact(call)
         if len(flat) != len(wanted):
@@ -157,6 +160,19 @@ class Derivative:
     def _undeclared(self, mode: str) -> CallError:
         op = self._op
         if op.vjp is None and op.jvp is None and op.transpose is None:
+            order = sum(attr.name.endswith(("jvp_active", "vjp_active")) for attr in op.attrs)
+            function = op.name.rsplit("_", order)[0]
+            if order >= _MOST_DERIVATIVES:
+                return CallError(
+                    f"{op.name}: it cannot be differentiated, since functions under `#[pointwise]` and `#[rowwise]` "
+                    f"have derivatives of first and second order; differentiate `{function}` twice at most, or write "
+                    "its derivative as a function under the macro of its own, and join both by `jax.custom_jvp`"
+                )
+            if order or op.broadcast:
+                return CallError(
+                    f"{op.name}: it cannot be differentiated, since `{function}` is declared with `derivatives = "
+                    f"{order}`; write `derivatives = {order + 1}` there, or leave the option out for 2"
+                )
             return CallError(
                 f"{op.name}: it cannot be differentiated, since it names no op for its derivative; write one, and name "
                 f"it: `#[custom_call(vjp = {op.name}_vjp)]`"
@@ -242,20 +258,16 @@ class Derivative:
     ) -> tuple[Any, Any]:  # fmt: skip
         known = len(operands) - len(active)
         if any(not isinstance(tangent, _jax_primitives.Zero) for tangent in tangents[:known]):
-            # The derivative of the map itself is that of the op that computes it.
-            primals, moved = list(operands), [
-                _jax.zero_cotangent(operand) if isinstance(tangent, _jax_primitives.Zero) else tangent
-                for operand, tangent in zip(operands, tangents, strict=True)
-            ]  # fmt: skip
-            floats = [i for i, operand in enumerate(primals) if jnp.issubdtype(operand.dtype, jnp.inexact)]
+            # The derivative of the map itself is that of the op that computes it, along what has a tangent.
+            moving = [i for i, tangent in enumerate(tangents) if not isinstance(tangent, _jax_primitives.Zero)]
 
             def evaluate(*values: Any) -> Sequence[Any]:
-                given = list(primals)
-                for index, value in zip(floats, values, strict=True):
+                given = list(operands)
+                for index, value in zip(moving, values, strict=True):
                     given[index] = value
                 return tuple(self._evaluate(*given, call=call, active=active))
 
-            return jax.jvp(evaluate, [primals[i] for i in floats], [moved[i] for i in floats])
+            return jax.jvp(evaluate, [operands[i] for i in moving], [tangents[i] for i in moving])
         pairs = list(zip(active, tangents[known:], strict=True))
         nonzero = [(index, tangent) for index, tangent in pairs if not isinstance(tangent, _jax_primitives.Zero)]
         values = self._map.bind(*operands, call=call, active=active)
@@ -277,7 +289,12 @@ class Derivative:
             self._check_linear({names[index] for index in active}, "cotangent")
         rule = "vjp" if op.transpose is None else "transpose"
         moved = {"cotangent": call.results_of(op, whole)}
-        found = self._call(rule, primals, results, residuals, moved, call, {names[index] for index in active})
+        given = {
+            call.names[index] for index, cotangent in by_index.items()
+            if not isinstance(cotangent, _jax_primitives.Zero)
+        }  # fmt: skip
+        wanted = {names[index] for index in active}
+        found = self._call(rule, primals, results, residuals, moved, call, given, wanted)
         gradients = self._by_operand(found, call)
         answers: list[Any] = [None] * (len(operands) - len(active))
         for index, tangent in zip(active, tangents, strict=True):
@@ -322,11 +339,12 @@ class Derivative:
 
     def _call(
         self, rule: str, primals: Sequence[Any], results: Sequence[Any], residuals: Sequence[Any], moved: _Groups,
-        call: Call, wanted: set[str] | None = None,
+        call: Call, given: set[str] | None = None, wanted: set[str] | None = None,
     ) -> dict[str, Sequence[Any]]:  # fmt: skip
         """Calls the op of a rule: what it computes, by the names of what these are the derivatives of.
 
-        If ``wanted`` is given, only derivatives of these names are read.
+        If ``given`` is, the tangents or cotangents of other names are zeros. If ``wanted`` is, only derivatives of
+        these names are read.
         """
         op, other = self._op, self._find(getattr(self._op, rule))
         pairing = self._pairings[rule]
@@ -342,6 +360,8 @@ class Derivative:
                 group = [_real(op, rule, other._info, param.name, value) for value in group]
             groups[param.name] = group
         options = options_of(op, other._info, call.given)
+        if given is not None:
+            options |= _active_option(rule, op, other._info, given)
         if other._info.takes_num_results:
             sides = inputs if rule != "jvp" else outputs
             options["num_results"] = sum(len(sides[name]) for name in pairing.targets)
@@ -382,6 +402,19 @@ def options_of(op: OpInfo, other: OpInfo, given: Mapping[str, Any]) -> dict[str,
         if attr.name in names and attr.presence == "default" and not isinstance(attr.default, SourceText):
             options.setdefault(attr.name, attr.default)
     return options
+
+
+def _active_option(rule: str, op: OpInfo, other: OpInfo, given: set[str]) -> dict[str, int]:
+    """The attribute by which a derivative that the macros made learns which tangents or cotangents are zeros.
+
+    A zero times a slope that is not finite would be NaN.
+    """
+    own = {attr.name for attr in op.attrs}
+    names = [attr.name for attr in other.attrs if attr.name not in own and attr.name.endswith(f"{rule}_active")]
+    params = op.operands if rule == "jvp" else op.results
+    # Bits from the 63rd on are the sign.
+    zeros = sum(1 << index for index, param in enumerate(params[:63]) if param.name not in given)
+    return {name: ~zeros for name in names if zeros}
 
 
 def _split(

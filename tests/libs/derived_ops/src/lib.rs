@@ -2,7 +2,9 @@
 
 mod autocast;
 mod declared;
+mod slopes;
 mod split;
+mod written;
 
 use oxcall::prelude::*;
 

@@ -1,0 +1,46 @@
+//! Derivatives that users write: functions that are linear in the tangents or cotangents, which come after the
+//! operands.
+
+use std::array::from_fn;
+
+use oxcall_math::real::{Dual, Ring};
+
+use super::Active;
+
+/// The operands of a written function: those of its operation, and tangents or cotangents as what moves along one
+/// direction, so that those that are `None` have no part in what is computed along it.
+fn along<T: Ring, const N: usize>(operands: &[T], moved: impl Fn(usize) -> Option<T>) -> [Dual<T, 1>; N] {
+    from_fn(|index| match index.checked_sub(operands.len()) {
+        None => Dual::constant(operands[index]),
+        Some(index) => Dual::along(T::int(0), [moved(index)]),
+    })
+}
+
+/// What the function computes; given as one of numbers and of duals.
+pub fn written<T: Ring, const N: usize, const P: usize, const M: usize, const R: usize>(
+    function: impl FnOnce([T; N]) -> [T; R],
+    of_duals: impl FnOnce([Dual<T, 1>; N]) -> [Dual<T, 1>; R],
+    operands: [T; P],
+    moved: [T; M],
+    active: Active,
+) -> [T; R] {
+    if active == Active::ALL {
+        return function(from_fn(|index| if index < P { operands[index] } else { moved[index - P] }));
+    }
+    of_duals(along(&operands, |index| active.tangent(index, moved[index]))).map(|result| result.tangents()[0])
+}
+
+/// The transpose of the function: from tangents to cotangents, or from these to those. `moved` are factors of its
+/// results.
+pub fn transposed<T: Ring, const N: usize, const P: usize, const M: usize, const R: usize>(
+    function: impl Fn([Dual<T, 1>; N]) -> [Dual<T, 1>; M],
+    operands: [T; P],
+    moved: [T; M],
+    active: Active,
+) -> [T; R] {
+    let factors = from_fn(|index| active.tangent(index, moved[index]));
+    from_fn(|result| {
+        let [value] = Dual::pull(&function(along(&operands, |index| (index == result).then(|| T::int(1)))), factors);
+        value
+    })
+}
