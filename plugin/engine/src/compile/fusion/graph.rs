@@ -102,8 +102,8 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Whether a concatenation or padding along a dimension cuts short rows, such as a roll: each part of a row would be
-    /// a call of the code of a fusion for each user, which takes longer than to copy the row.
+    /// Whether a concatenation or padding along a dimension cuts short rows, such as a roll: each part of a row would
+    /// be a call of the code of a fusion for each user, which takes longer than to copy the row.
     fn cuts_rows(&self, index: usize) -> bool {
         let op = &self.region.ops[index];
         let Some(ty) = self.tensor(op.results[0]) else { return false };
