@@ -20,6 +20,7 @@ use proc_macro::TokenStream;
 mod attrs;
 mod batch;
 mod bodies;
+mod captures;
 mod check;
 mod custom_call;
 mod derive;

@@ -187,6 +187,7 @@ messages! {
     other_macro(name): "`#[{name}]` is a macro of its own", "write `#[{name}]` in place of `#[custom_call({name})]`";
     pointwise_mask(param): "`Mask` is chosen by the numbers, of which each element has its own, so it is not `bool`", "remove the bound: `{param}: Real`; in place of `if` write `mask.select(a, b)`";
     pointwise_method(name, ours): "numbers have no method `{name}`", "write `{ours}`";
+    pointwise_capture(name, function): "`{name}` is neither a parameter of `{function}` nor bound in its body, and a function cannot capture a variable", "take it as an attribute: `#[attr] {name}: f64`; of a constant or a function, write the path: `self::{name}`";
     pointwise_number(name, ty, convert): "numbers of a pointwise function go together with each other and with `f64`, but `{name}` is `{ty}`", "write `{convert}`, or declare `#[attr] {name}: f64`";
     pointwise_borrowed(ty, param): "an attribute `{ty}` borrows, and a function of `{param}: Ring` is kept for integers and complex numbers", "bound `{param}` by `Real`, or take a value that is `Copy` and borrows nothing";
     pointwise_active(name): "`{name}` is the name of an attribute of the derivatives", "give the parameter another name";

@@ -9,7 +9,7 @@ use crate::bodies::{self, Form};
 use crate::errors::Errors;
 use crate::suggest::{did_you_mean, nearest};
 use crate::types::{self, Known};
-use crate::{attrs, entries, messages, names, signature};
+use crate::{attrs, captures, entries, messages, names, signature};
 
 /// How often a function can be differentiated at the most: a tangent has two names, `tx` and `t_x`.
 const MOST_DERIVATIVES: u32 = 2;
@@ -109,6 +109,7 @@ pub(crate) fn parse(args: TokenStream, item: TokenStream) -> syn::Result<Pointwi
         ParamKind::Attr(attr) => Some((&param.ident, &attr.1)),
         ParamKind::Operand => None,
     });
+    captures::check(&function, &mut errors);
     bodies::check(&function.block, &operands, attrs, Form::Elements, &mut errors);
     errors.finish(())?;
     Ok(Pointwise { function, options, real, of_rings, params, tuple })

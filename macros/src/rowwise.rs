@@ -7,7 +7,7 @@ use crate::bodies::{self, Form};
 use crate::errors::Errors;
 use crate::pointwise::{Options, check_names, options};
 use crate::types::{self, Known};
-use crate::{attrs, messages, signature};
+use crate::{attrs, captures, messages, signature};
 
 /// A checked function of rows.
 pub(crate) struct Rowwise {
@@ -104,6 +104,7 @@ pub(crate) fn parse(args: TokenStream, item: TokenStream) -> syn::Result<Rowwise
         ParamKind::Attr(attr) => Some((&param.ident, &attr.1)),
         ParamKind::Operand(_) => None,
     });
+    captures::check(&function, &mut errors);
     bodies::check(&function.block, &operands, attrs, Form::Rows, &mut errors);
     errors.finish(())?;
     Ok(Rowwise { function, options, params, results, is_tuple })

@@ -74,6 +74,26 @@ mod other {
     }
 }
 
+// What is bound in the body, called, or in upper case is not captured.
+const HALF: f64 = 0.5;
+
+fn half<T: Real>(x: T) -> T {
+    x * HALF
+}
+
+#[pointwise]
+fn bound<T: Real>(x: T, #[attr] n: i64) -> T {
+    use std::f64::consts::PI as pi;
+    fn square<T: Real>(y: T) -> T {
+        y * y
+    }
+    let (mut sum, map) = (half(x), square::<T>);
+    for power in 0..n {
+        sum += map(x) * pi * power as f64;
+    }
+    sum
+}
+
 fn main() {
     let pair = forms(2, oxcall::pointwise::Scalar(3.0f32), Side::Left, 1.0.into(), None, 2.0, true);
     assert_eq!((pair.0.0, pair.1.0), (9.0, 0.5));

@@ -143,7 +143,7 @@ class Derivative:
             moved.get(index, _jax.zero_cotangent(primal)) if jnp.issubdtype(primal.dtype, jnp.inexact) else None
             for index, primal in enumerate(primals)
         ]
-        names = _operand_names(op, call)
+        names = operand_names(op, call.counts)
         given = {names[index] for index in active}
         found = self._call("jvp", primals, results, residuals, {"tangent": call.operands_of(op, whole)}, call, given)
         flat = [value for name in dict.fromkeys(call.names) for value in found.get(name, ())]
