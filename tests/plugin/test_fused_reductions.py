@@ -212,6 +212,24 @@ def test_numbers_that_repeat_in_a_part(shape, repeated, dtype):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("shape", [(4, 50), (3, 100), (7, 40), (2, 3, 50), (5, 7, 11)], ids=str)
+def test_numbers_that_repeat_in_small_arrays(shape):
+    """Beside results that are broadcast or joined, in domains that are shorter than the copies of a long row."""
+    rng = np.random.default_rng(len(shape))
+    x, row, column = (
+        rng.integers(-8, 8, dims).astype("float32") for dims in (shape, shape[-1:], (shape[0], *[1] * (len(shape) - 1)))
+    )
+
+    @jax.jit
+    def results(x, row, column):
+        wide, shifted = jnp.broadcast_to(column, x.shape), jnp.concatenate([x[:1], x[:-1]])
+        return x * row + wide, wide, x * row + shifted, shifted
+
+    wide, shifted = np.broadcast_to(column, shape), np.concatenate([x[:1], x[:-1]])
+    for found, expected in zip(results(x, row, column), (x * row + wide, wide, x * row + shifted, shifted), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("count", [5, 6, 8])
 @pytest.mark.parametrize("dtype", ["float32", "bool", "int16"])
 def test_short_rows_of_what_is_computed(count, dtype):

@@ -67,7 +67,8 @@ impl Register {
     /// Fills the register with what repeats around element `start` of the domain.
     pub(super) fn fill(&self, memory: &mut Memory, start: usize) {
         let start = self.start(start);
-        memory.set_registers(self.ring.width);
+        // Registers of a small domain are as long as that.
+        memory.set_registers(self.ring.width.min(self.access.count()));
         memory.with_array(self.slot, self.array, |out, array| {
             by_width!(self.element, T => {
                 let (out, array) = (bytemuck::cast_slice_mut::<u8, T>(out), bytemuck::cast_slice(array));
