@@ -226,7 +226,9 @@ def test_numbers_that_repeat_in_small_arrays(shape):
         return x * row + wide, wide, x * row + shifted, shifted
 
     wide, shifted = np.broadcast_to(column, shape), np.concatenate([x[:1], x[:-1]])
-    for found, expected in zip(results(x, row, column), (x * row + wide, wide, x * row + shifted, shifted), strict=True):
+    for found, expected in zip(
+        results(x, row, column), (x * row + wide, wide, x * row + shifted, shifted), strict=True
+    ):
         np.testing.assert_array_equal(found, expected)
 
 
