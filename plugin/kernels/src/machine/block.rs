@@ -232,6 +232,13 @@ impl<'a> Block<'a> {
         values.iter().enumerate().try_for_each(|(index, &value)| self.write(slot, index * size, lanes, width, value))
     }
 
+    /// Writes words of other slots, each at a distance in bytes from the start of its slot, side by side to a slot.
+    pub(crate) fn join_words(&mut self, words: impl Iterator<Item = (Slot, usize)>, to: Slot) -> Option<()> {
+        let read = |(slot, offset)| self.read(slot, offset, 1, Width::Word);
+        let words = words.map(read).collect::<Option<SmallVec<[Value; 4]>>>()?;
+        self.write_each(to, (1, Width::Word), &words)
+    }
+
     /// The low bits of a value, as they are when they are read again.
     fn truncated(&self, value: Value, width: Width) -> Value {
         self.lanes.binary(Binary::And, value, self.lanes.constant(width.bits()))

@@ -3,7 +3,6 @@
 use bytemuck::Pod;
 use oxcall::Error;
 use oxcall_hlo::TensorType;
-use oxcall_jit::Width;
 use smallvec::SmallVec;
 
 use super::strided::copy_short_rows;
@@ -27,21 +26,6 @@ impl Concatenate {
         let outer = operands[0].dims[..dim].iter().product();
         let pieces = operands.iter().map(|ty| ty.dims[dim..].iter().product()).collect();
         Concatenate { element: operands[0].element, outer, pieces }
-    }
-
-    /// Up to four words as one vector, for a block of machine code.
-    fn generate_vector(&self, block: &mut Block<'_>, inputs: &[Slot], output: Slot) -> Option<()> {
-        let lanes = self.row() as u8;
-        if !block.can_access(output, 0, lanes, Width::Word, true) {
-            return None;
-        }
-        let mut vector = block.read(*inputs.first()?, 0, 1, Width::Word)?;
-        for (lane, &input) in inputs.iter().enumerate().skip(1) {
-            let word = block.read(input, 0, 1, Width::Word)?;
-            block.lanes.set_lanes(4);
-            vector = block.lanes.insert(vector, lane as u8, word);
-        }
-        block.write(output, 0, lanes, Width::Word, vector)
     }
 
     fn row(&self) -> usize {
@@ -153,7 +137,7 @@ impl Kernel for Concatenate {
             return None;
         }
         if self.outer == 1 && width == 4 && self.row() <= 4 && self.pieces.iter().all(|&piece| piece == 1) {
-            return self.generate_vector(block, inputs, outputs[0]);
+            return block.join_words(inputs.iter().map(|&input| (input, 0)), outputs[0]);
         }
         let row = self.row() * width;
         let pieces = inputs.iter().zip(&self.pieces).scan(0, |start, (&input, &piece)| {

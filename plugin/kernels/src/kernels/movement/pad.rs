@@ -5,7 +5,6 @@ use std::ops::Range;
 use bytemuck::Pod;
 use oxcall::Error;
 use oxcall_hlo::{ElementType, TensorType};
-use oxcall_jit::Width;
 use smallvec::SmallVec;
 
 use super::row_major;
@@ -111,22 +110,6 @@ impl Pad {
         })
     }
 
-    /// Up to four words as one vector, for a block of machine code.
-    fn generate_vector(&self, block: &mut Block<'_>, inputs: &[Slot], output: Slot) -> Option<()> {
-        let lanes = self.count as u8;
-        if !block.can_access(output, 0, lanes, Width::Word, true) {
-            return None;
-        }
-        let mut vector = None;
-        for (lane, source) in self.sources().enumerate() {
-            let (slot, element) = source.map_or((inputs[1], 0), |element| (inputs[0], element));
-            let word = block.read(slot, element * Width::Word.bytes(), 1, Width::Word)?;
-            block.lanes.set_lanes(4);
-            vector = Some(vector.map_or(word, |vector| block.lanes.insert(vector, lane as u8, word)));
-        }
-        block.write(output, 0, lanes, Width::Word, vector?)
-    }
-
     /// The start in the operand of row `row` of the result; `None` if it is all padding.
     fn row_start(&self, outer: &[Dim], mut row: usize) -> Option<usize> {
         let mut start = 0;
@@ -153,7 +136,8 @@ impl Kernel for Pad {
             return None;
         }
         if width == 4 && self.count <= 4 {
-            return self.generate_vector(block, inputs, outputs[0]);
+            let word = |source: Option<usize>| source.map_or((inputs[1], 0), |element| (inputs[0], element * width));
+            return block.join_words(self.sources().map(word), outputs[0]);
         }
         // Neighbours that are copied together, and padding element by element.
         let (mut copies, mut padding): (SmallVec<[Copy; 4]>, SmallVec<[Copy; 4]>) = Default::default();
