@@ -3,8 +3,8 @@
 /// The tangents or cotangents of a derivative's operation that are not zero, as bits of an attribute: those of number
 /// 63 and on share the sign bit.
 ///
-/// What is not differentiated has no tangent, rather than one of 0: its slope may be infinite or NaN, which a product
-/// with 0 would be as well.
+/// A number that is not differentiated has no tangent instead of a tangent of 0: its slope may be infinite or NaN, and
+/// then its product with 0 is NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Active(pub i64);
 

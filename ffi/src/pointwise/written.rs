@@ -7,8 +7,8 @@ use oxcall_math::real::{Dual, Ring};
 
 use super::Active;
 
-/// The operands of a written function: those of its operation, and tangents or cotangents as what moves along one
-/// direction, so that those that are `None` have no part in what is computed along it.
+/// The operands of a written function: the primals as constants, and the tangents or cotangents as derivatives along
+/// one direction. Those that are `None` do not contribute to it.
 fn along<T: Ring, const N: usize>(operands: &[T], moved: impl Fn(usize) -> Option<T>) -> [Dual<T, 1>; N] {
     from_fn(|index| match index.checked_sub(operands.len()) {
         None => Dual::constant(operands[index]),
@@ -16,7 +16,7 @@ fn along<T: Ring, const N: usize>(operands: &[T], moved: impl Fn(usize) -> Optio
     })
 }
 
-/// What the function computes; given as one of numbers and of duals.
+/// The results of the function, which the caller passes twice: over numbers and over duals.
 pub fn written<T: Ring, const N: usize, const P: usize, const M: usize, const R: usize>(
     function: impl FnOnce([T; N]) -> [T; R],
     of_duals: impl FnOnce([Dual<T, 1>; N]) -> [Dual<T, 1>; R],
