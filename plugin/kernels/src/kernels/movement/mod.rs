@@ -8,6 +8,8 @@ mod bits;
 mod concatenate;
 mod dynamic;
 mod pad;
+#[allow(unsafe_code, reason = "reads at offsets that were checked together")]
+mod places;
 #[allow(unsafe_code, reason = "stores past the caches, and loads ahead")]
 mod stream;
 pub(crate) mod strided;

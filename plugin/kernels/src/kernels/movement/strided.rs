@@ -3,6 +3,7 @@
 use bytemuck::Pod;
 use oxcall::Error;
 
+use super::places::Places;
 use super::stream;
 use super::tiles::{Matrix, Stores};
 use crate::by_width;
@@ -27,7 +28,7 @@ pub(crate) struct StridedCopy {
 }
 
 /// The order in which the result is written.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 enum Order {
     /// Row by row; the innermost loop has stride 1.
     Rows,
@@ -35,17 +36,40 @@ enum Order {
     Tiles(usize),
     /// Element by element.
     Elements,
+    /// By a table of offsets.
+    Places(Places),
 }
 
 impl Order {
     fn new(loops: &[Loop<1>]) -> Order {
-        match loops.iter().rposition(|each| each.strides[0] == 1) {
+        let order = match loops.iter().rposition(|each| each.strides[0] == 1) {
             Some(inner) if inner + 1 == loops.len() => Order::Rows,
             Some(dim) => Order::Tiles(dim),
             None => Order::Elements,
+        };
+        if order.is_short(loops) { Places::new(loops).map_or(order, Order::Places) } else { order }
+    }
+
+    /// Whether its innermost loops are so short that what is around them takes longer than the copy.
+    fn is_short(&self, loops: &[Loop<1>]) -> bool {
+        let Some((inner, outer)) = loops.split_last() else { return false };
+        match *self {
+            Order::Rows => inner.size < SHORT && outer.len() > 1,
+            Order::Elements => inner.size < LONG && !outer.is_empty(),
+            Order::Tiles(dim) => {
+                let sides = [loops[dim].size, inner.size];
+                sides.iter().any(|&side| side < 8) && sides.iter().all(|&side| side < LONG)
+            }
+            Order::Places(_) => false,
         }
     }
 }
+
+/// The elements of a row from which on it is copied by `memcpy`.
+const SHORT: usize = 16;
+
+/// The elements of a row, or of a side of a matrix, from which on a loop of its own for each is as fast as a table.
+const LONG: usize = 64;
 
 /// A number of bytes, in the form that `by_width!` takes.
 #[derive(Debug, Clone, Copy)]
@@ -69,7 +93,8 @@ impl StridedCopy {
         strides: impl IntoIterator<Item = isize>,
         offset: isize,
     ) -> StridedCopy {
-        let mut copy = StridedCopy { offset, ..StridedCopy::from_anywhere(name, width, dims, strides) };
+        let loops = collapse(dims.iter().zip(strides).map(|(&size, stride)| Loop { size, strides: [stride] }));
+        let mut copy = StridedCopy { name, width, loops, offset, count: dims.iter().product(), order: Order::Rows };
         copy.join_neighbours();
         copy.order = Order::new(&copy.loops);
         copy
@@ -153,20 +178,21 @@ impl StridedCopy {
     /// Copies from `src` to `dst`.
     fn copy<T: Pod + Send + Sync>(&self, pool: &Pool, src: &[T], offset: isize, dst: &mut [T]) {
         let (inner, outer) = self.loops.split_last().expect("there is a loop");
-        match self.order {
+        match &self.order {
+            Order::Places(places) => places.copy((pool, self.cost()), src, offset, dst),
             Order::Rows if outer.is_empty() => pool.for_chunks(self.cost(), dst, CONTIGUOUS_UNIT, |start, chunk| {
                 chunk.copy_from_slice(&src[offset as usize + start..][..chunk.len()]);
             }),
             Order::Rows => pool.for_chunks(self.cost(), dst, inner.size, |start, chunk| {
                 let mut walk = Walk::new(outer, [offset], start / inner.size);
                 // Most rows are short: a call of memcpy would cost more than the copy.
-                if inner.size < 16
+                if inner.size < SHORT
                     && let &[Loop { strides: [pitch], .. }] = outer
                     && pitch > 0
                 {
                     let from = &src[walk.step()[0] as usize..];
                     copy_short_rows((from, pitch.cast_unsigned()), (chunk, inner.size), inner.size);
-                } else if inner.size < 16 {
+                } else if inner.size < SHORT {
                     for row in chunk.chunks_exact_mut(inner.size) {
                         row.iter_mut()
                             .zip(&src[walk.step()[0] as usize..][..inner.size])
@@ -189,7 +215,7 @@ impl StridedCopy {
                     .chunks_exact_mut(inner.size)
                     .for_each(|row| copy_row(src, walk.step()[0] as usize, inner.strides[0], row));
             }),
-            Order::Tiles(dim) => self.copy_tiles(pool, src, offset, dst, dim),
+            &Order::Tiles(dim) => self.copy_tiles(pool, src, offset, dst, dim),
         }
     }
 
@@ -260,10 +286,10 @@ impl Kernel for StridedCopy {
 
     fn cost(&self) -> Cost {
         // Measured: tiles take twice as long as rows; single elements are bound by their loop.
-        let (flops, factor) = match self.order {
+        let (flops, factor) = match &self.order {
             Order::Rows => (0, 2),
             Order::Tiles(_) => (0, 4),
-            Order::Elements => (4, 4),
+            Order::Elements | Order::Places(_) => (4, 4),
         };
         Cost { flops: (self.count * flops) as f64, bytes: (self.count * self.width * factor) as f64 }
     }

@@ -66,6 +66,30 @@ fn transposes() {
 }
 
 #[test]
+fn short_innermost_loops() {
+    let random = &mut Random(12);
+    for round in 0..200 {
+        let mut dims: Vec<usize> = (0..3 + round % 4).map(|_| 1 + random.below(6)).collect();
+        // One dimension is longer than a block, or has no part that fits.
+        let long = random.below(dims.len());
+        dims[long] = [7, 61, 101, 1031][round % 4];
+        let permutation = random.permutation(dims.len());
+        check_transpose(WIDTHS[round % 5], &dims, permutation, random);
+        let kind = OpKind::Reverse { dims: vec![long, dims.len() - 1] };
+        let result = ty(WIDTHS[round % 5], &dims);
+        check(kind, std::slice::from_ref(&result), &result, random, |index| {
+            let flip = |(dim, &i): (usize, &usize)| {
+                if dim == long || dim + 1 == dims.len() { dims[dim] - 1 - i } else { i }
+            };
+            (0, ravel(&index.iter().enumerate().map(flip).collect::<Vec<_>>(), &dims))
+        });
+    }
+    // Blocks of pixels, and images on their sides: more than one thread.
+    check_transpose(ElementType::F32, &[2, 32, 32, 4, 4, 4], vec![0, 1, 4, 2, 5, 3], random);
+    check_transpose(ElementType::F32, &[2, 224, 224, 3], vec![0, 2, 1, 3], random);
+}
+
+#[test]
 fn transposes_past_the_caches() {
     let random = &mut Random(9);
     // Rows that start at cache lines, and rows that do not.
