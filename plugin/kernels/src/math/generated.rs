@@ -148,8 +148,38 @@ fn integer_unary(op: UnaryOp, wide: ElementType) -> Option<Record> {
             let above = b.binary(Binary::MinSigned, x, b.constant(1));
             b.binary(Binary::MaxSigned, above, b.constant(u32::MAX))
         },
+        UnaryOp::Popcnt => match wide.byte_width() {
+            1 => |b, [x, ..]| ones(b, extended(b, x, ElementType::U8)),
+            2 => |b, [x, ..]| ones(b, extended(b, x, ElementType::U16)),
+            _ => |b, [x, ..]| ones(b, x),
+        },
+        UnaryOp::CountLeadingZeros => match wide.byte_width() {
+            1 => |b, [x, ..]| leading_zeros(b, x, ElementType::U8),
+            2 => |b, [x, ..]| leading_zeros(b, x, ElementType::U16),
+            _ => |b, [x, ..]| leading_zeros(b, x, ElementType::U32),
+        },
         _ => return None,
     })
+}
+
+/// The number of ones in a lane: sums of neighbours, of two bits, then of four, then of bytes.
+fn ones(b: &Builder, x: Value) -> Value {
+    let of = |x: Value, mask: u32| b.binary(Binary::And, x, b.constant(mask));
+    let right = |x: Value, by: u8| b.shift(Shift::Right, x, by);
+    let pairs = b.binary(Binary::SubtractBits, x, of(right(x, 1), 0x5555_5555));
+    let fours = b.binary(Binary::AddBits, of(pairs, 0x3333_3333), of(right(pairs, 2), 0x3333_3333));
+    let bytes = of(b.binary(Binary::AddBits, fours, right(fours, 4)), 0x0f0f_0f0f);
+    // The product's highest byte is the sum of all four.
+    right(b.binary(Binary::MultiplyBits, bytes, b.constant(0x0101_0101)), 24)
+}
+
+/// The number of zeros above the highest one of an element: those that are left if all below it are ones.
+fn leading_zeros(b: &Builder, x: Value, unsigned: ElementType) -> Value {
+    let mut filled = extended(b, x, unsigned);
+    for by in [1, 2, 4, 8, 16].into_iter().filter(|&by| usize::from(by) < 8 * unsigned.byte_width()) {
+        filled = b.binary(Binary::Or, filled, b.shift(Shift::Right, filled, by));
+    }
+    b.binary(Binary::SubtractBits, b.constant(8 * unsigned.byte_width() as u32), ones(b, filled))
 }
 
 /// The function of two elements for `op`.
