@@ -78,7 +78,7 @@ fn fast(function: BinaryOp, element: ElementType) -> Option<Loops> {
 
 impl Reducer {
     fn new(func: &Func, body: &Region, element: ElementType) -> Result<Reducer, Error> {
-        if let Some(Body::Binary(function)) = scalar::idiom(func, body)
+        if let Some(Body::Binary(function)) = scalar::idiom(&func.values, body)
             && let Some(fast) = fast(function, element)
         {
             return Ok(Reducer::Fast(fast));

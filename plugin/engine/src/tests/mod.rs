@@ -8,6 +8,7 @@ mod division;
 mod dynamic;
 #[cfg(target_arch = "x86_64")]
 mod environment;
+mod extremes;
 mod flat;
 mod fold;
 mod gathers;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use oxcall_hlo::{
-    BinaryOp, ComparisonDirection, ComparisonType, ElementType, Func, Literal, Op, OpKind, Region, ValueId,
+    BinaryOp, ComparisonDirection, ComparisonType, ElementType, Literal, Op, OpKind, Region, Type, ValueId,
 };
 
 /// The order that a comparator defines.
@@ -37,8 +37,8 @@ pub enum Body {
     ArgMin,
 }
 
-/// The common body that `region` has, if any.
-pub fn idiom(func: &Func, region: &Region) -> Option<Body> {
+/// The common body that `region` has, if any; `types` are those of the function's values.
+pub fn idiom(types: &[Type], region: &Region) -> Option<Body> {
     let mut texts = HashMap::new();
     for (index, &param) in region.params.iter().enumerate() {
         texts.insert(param, format!("p{index}"));
@@ -53,7 +53,7 @@ pub fn idiom(func: &Func, region: &Region) -> Option<Body> {
         (1, 2) if results[0] == "p0" => Some(Body::First),
         (1, 2) if results[0] == "p1" => Some(Body::Second),
         (1, _) => {
-            commutative(func, region, &results).or_else(|| order(results[0], region.params.len()).map(Body::Order))
+            commutative(types, region, &results).or_else(|| order(results[0], region.params.len()).map(Body::Order))
         }
         (2, 4) => arg_extremum(&results),
         _ => None,
@@ -91,7 +91,7 @@ fn constant(literal: &Literal) -> String {
     }
 }
 
-fn commutative(func: &Func, region: &Region, results: &[&str]) -> Option<Body> {
+fn commutative(types: &[Type], region: &Region, results: &[&str]) -> Option<Body> {
     let (name, operands) = results[0].split_once('(')?;
     let is_both = matches!(operands, "p0,p1)" | "p1,p0)");
     let op = BinaryOp::from_name(&format!("stablehlo.{name}"))?;
@@ -100,7 +100,7 @@ fn commutative(func: &Func, region: &Region, results: &[&str]) -> Option<Body> {
     if !is_both || region.params.len() != 2 || !is_known {
         return None;
     }
-    let element = func.ty(region.params[0]).tensor()?.element;
+    let element = types[region.params[0].0 as usize].tensor()?.element;
     Some(Body::Binary(match op {
         Add | Maximum if element == ElementType::Pred => Or,
         Multiply | Minimum if element == ElementType::Pred => And,

@@ -115,7 +115,7 @@ fn common_bodies_are_recognised() {
         let (a, b) = (region.params[usize::from(swap)], region.params[usize::from(!swap)]);
         let result = if matches!(kind, OpKind::Compare(..)) { Pred } else { element };
         region.results = vec![fixture.op(&mut region.ops, kind, &[a, b], result)];
-        idiom(&fixture.0, &region)
+        idiom(&fixture.0.values, &region)
     };
     let order = |descending| Some(Body::Order(Order { operand: 0, descending, total: false, canonical: false }));
     assert_eq!(binary(OpKind::Binary(BinaryOp::Add), F32, true), Some(Body::Binary(BinaryOp::Add)));
@@ -147,7 +147,7 @@ fn the_comparator_and_reducer_of_jax_are_recognised() {
     let total = compare(ComparisonDirection::Lt, ComparisonType::TotalOrder);
     region.results = vec![fixture.op(&mut region.ops, total, &keys, Pred)];
     let order = Order { operand: 0, descending: false, total: true, canonical: true };
-    assert_eq!(idiom(&fixture.0, &region), Some(Body::Order(order)));
+    assert_eq!(idiom(&fixture.0.values, &region), Some(Body::Order(order)));
     // jnp.argmax
     let params = [F32, S32, F32, S32].map(|element| fixture.value(element));
     let [x, i, y, j] = params;
@@ -163,5 +163,5 @@ fn the_comparator_and_reducer_of_jax_are_recognised() {
     let value = fixture.op(ops, OpKind::Select, &[pick, x, y], F32);
     let index = fixture.op(ops, OpKind::Select, &[pick_index, i, j], S32);
     region.results = vec![value, index];
-    assert_eq!(idiom(&fixture.0, &region), Some(Body::ArgMax));
+    assert_eq!(idiom(&fixture.0.values, &region), Some(Body::ArgMax));
 }

@@ -42,7 +42,7 @@ pub(super) fn row_reduction(graph: &Graph<'_>, op: &Op) -> Option<(BinaryOp, usi
     if dims.iter().any(|&dim| dim < kept) || !are_tiles(rows, row) {
         return None;
     }
-    match scalar::idiom(graph.func, &op.regions[0])? {
+    match scalar::idiom(&graph.func.values, &op.regions[0])? {
         // Narrower elements are rounded after each step.
         Body::Binary(function) if operand.element.bits() >= 16 => {
             row_fold(function, math::wide(operand.element)).map(|_| (function, row))

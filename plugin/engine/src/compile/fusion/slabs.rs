@@ -42,7 +42,7 @@ impl Reduction {
         ty.checked_count().filter(|&count| count >= FEWEST)?;
         let element = ty.element;
         let is_word = matches!(element.byte_width(), 4 | 8) && !element.is_complex();
-        let function = match scalar::idiom(graph.func, &op.regions[0])? {
+        let function = match scalar::idiom(&graph.func.values, &op.regions[0])? {
             Body::Binary(function) if is_word => function,
             _ => return None,
         };

@@ -566,7 +566,7 @@ impl<'m> Interchange<'m> {
         let ty = self.func.ty(booleans).tensor()?;
         let init = self.cond.ops.iter().find(|op| op.results.contains(&init));
         let Some(OpKind::Constant(init)) = init.map(|op| &op.kind) else { return None };
-        let is_any = scalar::idiom(self.func, &reduce.regions[0]) == Some(Body::Binary(BinaryOp::Or));
+        let is_any = scalar::idiom(&self.func.values, &reduce.regions[0]) == Some(Body::Binary(BinaryOp::Or));
         let is_whole = dims.len() == ty.rank() && ty.checked_count() == Some(shape.count);
         if !is_any || !is_whole || init.element(0) != [0] {
             return None;

@@ -14,7 +14,7 @@ pub(super) fn of_region(region: &Region, element: ElementType) -> Option<Literal
 }
 
 /// The identity of a function of two elements.
-fn bytes(op: BinaryOp, element: ElementType) -> Option<Vec<u8>> {
+pub(super) fn bytes(op: BinaryOp, element: ElementType) -> Option<Vec<u8>> {
     use ElementType::{BF16, F16, F32, F64, Pred};
     let width = element.byte_width();
     let is_whole = element.is_integer() && element.bits() == 8 * width;

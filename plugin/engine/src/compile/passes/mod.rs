@@ -10,9 +10,11 @@ mod cse;
 mod dce;
 mod decompose;
 mod dynamic;
+mod extremes;
 pub(in crate::compile) mod flat;
 mod fold;
 mod hoist;
+mod identity;
 mod inline;
 pub(crate) mod ir;
 mod layouts;
@@ -113,6 +115,7 @@ pub(crate) fn run_with(
         unstack::carries,
         split::reductions,
         short::reductions,
+        extremes::short,
         permuted::reductions,
         taps::convolutions,
         picks::before_elementwise,

@@ -15,7 +15,7 @@ use super::ir::{Rewrite, Rewriter, is_elementwise, rewrite};
 const LONGEST: usize = 8;
 
 /// The fewest results.
-const FEWEST: usize = 256;
+pub(super) const FEWEST: usize = 256;
 
 /// The most ops that replace a reduction.
 const MOST_OPS: usize = 128;
@@ -92,18 +92,7 @@ fn unrolled(rewriter: &mut Rewriter<'_>, op: &Op, uses: &Uses) -> Option<ValueId
     if !is_short || !is_own || !rewriter.is_local(operand) || !rewriter.def(operand).is_some_and(is_computed) {
         return None;
     }
-    let mut plan = Plan { uses, ops: 0, sliced: Vec::new(), seen: HashMap::new() };
-    plan.visit(rewriter, operand, dim);
-    if plan.ops * size > MOST_OPS || plan.sliced.len() > MOST_SLICED {
-        return None;
-    }
-    let mut transposed = HashMap::new();
-    let mut parts: Vec<ValueId> = (0..size)
-        .map(|index| {
-            let transposed = &mut transposed;
-            Slices { plan: &plan, index, known: HashMap::new(), transposed }.of(rewriter, operand, dim)
-        })
-        .collect();
+    let mut parts = slices(rewriter, uses, operand, dim)?;
     // In pairs, then pairs of pairs: the first half with the second.
     while parts.len() > 1 {
         let half = parts.len().div_ceil(2);
@@ -114,6 +103,22 @@ fn unrolled(rewriter: &mut Rewriter<'_>, op: &Op, uses: &Uses) -> Option<ValueId
     }
     let init = rewriter.broadcast(init, &[], &result);
     Some(rewriter.emit_like(OpKind::Binary(function), &[init, parts[0]]))
+}
+
+/// The slices of `operand` along `dim`, without that dimension; `None` if they take too many ops.
+pub(super) fn slices(rewriter: &mut Rewriter<'_>, uses: &Uses, operand: ValueId, dim: usize) -> Option<Vec<ValueId>> {
+    let size = rewriter.tensor(operand).dims[dim];
+    let mut plan = Plan { uses, ops: 0, sliced: Vec::new(), seen: HashMap::new() };
+    plan.visit(rewriter, operand, dim);
+    if plan.ops * size > MOST_OPS || plan.sliced.len() > MOST_SLICED {
+        return None;
+    }
+    let mut transposed = HashMap::new();
+    let slice = |index| {
+        let transposed = &mut transposed;
+        Slices { plan: &plan, index, known: HashMap::new(), transposed }.of(rewriter, operand, dim)
+    };
+    Some((0..size).map(slice).collect())
 }
 
 /// A reduction along dimensions of size 1, such as that of the checks of an index of one component.

@@ -196,7 +196,7 @@ impl Scatter {
         let side_by_side = matches!(window[..], [] | [Loop { strides: [1, 1], .. }])
             && of_windows[..].iter().all(|each| of_windows.len() == 1 && each.strides[0] == window_len as isize);
         let first_wide = sizes.iter().position(|&size| size != 1).unwrap_or(input.rank());
-        let body = match scalar::idiom(func, &op.regions[0]) {
+        let body = match scalar::idiom(&func.values, &op.regions[0]) {
             Some(Body::First) => How::Keep,
             Some(Body::Second) if inputs == 1 => How::Assign(by_width!(elements[0], T => Loops::of::<T, Assign>())),
             Some(Body::Binary(function)) if inputs == 1 => {

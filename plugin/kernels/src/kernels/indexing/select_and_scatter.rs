@@ -85,7 +85,7 @@ fn fast(func: &Func, op: &Op, element: ElementType) -> Option<Run> {
     let [only] = &select.ops[..] else { return None };
     let OpKind::Compare(direction, kind) = only.kind else { return None };
     let plain = kind != ComparisonType::TotalOrder && only.operands == select.params && only.results == select.results;
-    if !plain || scalar::idiom(func, scatter) != Some(Body::Binary(BinaryOp::Add)) {
+    if !plain || scalar::idiom(&func.values, scatter) != Some(Body::Binary(BinaryOp::Add)) {
         return None;
     }
     macro_rules! instance {

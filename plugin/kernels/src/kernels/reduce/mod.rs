@@ -41,7 +41,7 @@ pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
         values.iter().map(|&value| tensor(func, value).map(|ty| ty.element)).collect()
     };
     let elements = elements(&op.operands[..op.results.len()])?;
-    let recognised = scalar::idiom(func, &op.regions[0]);
+    let recognised = scalar::idiom(&func.values, &op.regions[0]);
     let fast = match (recognised, &elements[..]) {
         (Some(Body::Binary(function)), &[element]) => fold::make(function, element, &layout),
         (Some(Body::ArgMax), &[value, index]) => arg::make(true, value, index, &layout),

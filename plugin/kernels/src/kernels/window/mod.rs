@@ -30,7 +30,7 @@ pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
         op.results.iter().map(|&value| tensor(func, value).map(|ty| ty.element)).collect::<Result<_, _>>()?;
     let body = &op.regions[0];
     let scan = scan::Shape::new(&operand.dims, window);
-    if let (Some(Body::Binary(function)), &[element]) = (scalar::idiom(func, body), &elements[..]) {
+    if let (Some(Body::Binary(function)), &[element]) = (scalar::idiom(&func.values, body), &elements[..]) {
         let fast = match &scan {
             Some(shape) => scan::make(function, element, shape),
             None => pool::make(function, element, operand, result, window),

@@ -7,7 +7,6 @@
 
 mod control;
 mod emit;
-mod identity;
 mod indexing;
 mod linear;
 mod reduction;

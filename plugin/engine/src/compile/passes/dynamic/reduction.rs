@@ -3,9 +3,10 @@
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, Literal, Op, OpKind, Region, TensorType, ValueId, WindowDim};
 
+use super::super::identity;
 use super::emit::fits;
 use super::rules::unsupported;
-use super::{Resolver, Sizes, identity};
+use super::{Resolver, Sizes};
 
 /// Whether the windows along a dimension are its single elements.
 pub(super) fn is_trivial(window: &WindowDim) -> bool {

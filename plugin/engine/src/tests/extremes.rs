@@ -1,0 +1,123 @@
+//! `argmax` and `argmin` over a few elements, which become element-wise ops, against a search.
+
+use oxcall_hlo::parse_text;
+use oxcall_kernels::element::{bf16, f16};
+
+use super::*;
+
+/// JAX's program for the extremes along a dimension of an array of this shape, with their indices.
+fn program(element: &str, dims: [usize; 2], dim: usize, largest: bool, init: &str) -> Module {
+    let array = |element: &str| format!("tensor<{}x{}x{element}>", dims[0], dims[1]);
+    let result = |element: &str| format!("tensor<{}x{element}>", dims[1 - dim]);
+    let [better, kind] = match (largest, element.starts_with('u'), element.contains('f')) {
+        (true, unsigned, float) => [
+            "GT",
+            if float {
+                "FLOAT"
+            } else if unsigned {
+                "UNSIGNED"
+            } else {
+                "SIGNED"
+            },
+        ],
+        (false, unsigned, float) => [
+            "LT",
+            if float {
+                "FLOAT"
+            } else if unsigned {
+                "UNSIGNED"
+            } else {
+                "SIGNED"
+            },
+        ],
+    };
+    let text = format!(
+        "func.func @main(%x: {array}) -> ({values}, {indices}) {{
+          %iota = stablehlo.iota dim = {dim} : {positions}
+          %init = stablehlo.constant dense<{init}> : tensor<{element}>
+          %zero = stablehlo.constant dense<0> : tensor<i32>
+          %r:2 = stablehlo.reduce(%x init: %init), (%iota init: %zero) across dimensions = [{dim}] :
+              ({array}, {positions}, tensor<{element}>, tensor<i32>) -> ({values}, {indices})
+           reducer(%a: tensor<{element}>, %b: tensor<{element}>) (%i: tensor<i32>, %j: tensor<i32>) {{
+            %0 = stablehlo.compare {better}, %a, %b, {kind} : (tensor<{element}>, tensor<{element}>) -> tensor<i1>
+            %1 = stablehlo.compare NE, %a, %a, {kind} : (tensor<{element}>, tensor<{element}>) -> tensor<i1>
+            %2 = stablehlo.or %0, %1 : tensor<i1>
+            %3 = stablehlo.compare EQ, %a, %b, {kind} : (tensor<{element}>, tensor<{element}>) -> tensor<i1>
+            %4 = stablehlo.compare LT, %i, %j, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            %5 = stablehlo.and %3, %4 : tensor<i1>
+            %6 = stablehlo.or %2, %5 : tensor<i1>
+            %7 = stablehlo.select %2, %a, %b : tensor<i1>, tensor<{element}>
+            %8 = stablehlo.select %6, %i, %j : tensor<i1>, tensor<i32>
+            stablehlo.return %7, %8 : tensor<{element}>, tensor<i32>
+          }}
+          return %r#0, %r#1 : {values}, {indices}
+        }}",
+        array = array(element),
+        positions = array("i32"),
+        values = result(element),
+        indices = result("i32"),
+    );
+    parse_text(&text).unwrap()
+}
+
+/// Compares the indices, and the bits of the values, for elements that are often equal, infinite or NaN.
+fn check<T: Pod + PartialOrd>(element: &str, number: impl Fn(usize) -> T, inits: [&str; 2]) {
+    for (row, dim, largest) in [2, 3, 7, 10, 16, 17]
+        .into_iter()
+        .flat_map(|row| [0, 1].map(|dim| (row, dim)))
+        .flat_map(|(row, dim)| [true, false].map(|largest| (row, dim, largest)))
+    {
+        let mut dims = [300; 2];
+        dims[dim] = row;
+        let numbers: Vec<T> = (0..300 * row).map(&number).collect();
+        let module = program(element, dims, dim, largest, inits[usize::from(!largest)]);
+        let results = run(module, &|engine| vec![shared(engine, &numbers)]).unwrap();
+        let at = |line: usize, index: usize| if dim == 1 { line * row + index } else { index * 300 + line };
+        #[allow(clippy::eq_op, reason = "only NaN is not equal to itself")]
+        let is_nan = |x: &T| x != x;
+        for line in 0..300 {
+            let mut found = 0;
+            for index in 1..row {
+                let (new, old) = (&numbers[at(line, index)], &numbers[at(line, found)]);
+                let is_better = if largest { new > old } else { new < old };
+                if !is_nan(old) && (is_nan(new) || is_better) {
+                    found = index;
+                }
+            }
+            assert_eq!(values::<i32>(&results[1])[line], found as i32, "{element} {dims:?} {dim} {largest} {line}");
+            let value = values::<T>(&results[0])[line];
+            assert_eq!(bytemuck::bytes_of(&value), bytemuck::bytes_of(&numbers[at(line, found)]));
+        }
+    }
+}
+
+/// One of a few numbers, in no order.
+fn pick<T: Copy>(few: &[T]) -> impl Fn(usize) -> T {
+    |index| few[(index * index * 31 + index / 7) % few.len()]
+}
+
+#[test]
+fn floats() {
+    let odd = [1.0, -2.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.5, 0.5, 3.0, -0.25, -7.0, 1.5];
+    check("f32", pick(&odd), ["0xFF800000", "0x7F800000"]);
+    check("f32", pick(&[f32::NEG_INFINITY]), ["0xFF800000", "0x7F800000"]);
+    check("f64", pick(&odd.map(f64::from)), ["0xFFF0000000000000", "0x7FF0000000000000"]);
+    check("bf16", pick(&odd.map(bf16::from_f32)), ["0xFF80", "0x7F80"]);
+    check("f16", pick(&odd.map(f16::from_f32)), ["0xFC00", "0x7C00"]);
+}
+
+#[test]
+fn integers() {
+    check("i32", pick(&[i32::MIN, i32::MAX, 0, -1, 7, 7, 8, -5]), ["-2147483648", "2147483647"]);
+    check("ui32", pick(&[0, u32::MAX, 1 << 31, 7, 7, 8]), ["0", "4294967295"]);
+    check("i8", pick(&[i8::MIN, i8::MAX, 0, -1, 7, 7, 8]), ["-128", "127"]);
+    check("i64", pick(&[i64::MIN, i64::MAX, 0, -1, 1 << 40, 7]), ["-9223372036854775808", "9223372036854775807"]);
+}
+
+#[test]
+fn other_initial_values_are_reduced_with_the_rest() {
+    let numbers: Vec<f32> = (0..900).map(|index| (index % 11) as f32).collect();
+    let results = run(program("f32", [300, 3], 1, true, "5.0"), &|engine| vec![shared(engine, &numbers)]).unwrap();
+    let expected = |row: &[f32]| row.iter().copied().fold(5.0, f32::max);
+    assert_eq!(values::<f32>(&results[0]), numbers.chunks(3).map(expected).collect::<Vec<_>>());
+}
