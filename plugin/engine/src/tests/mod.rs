@@ -24,6 +24,7 @@ mod random;
 mod reductions;
 mod rowwise;
 mod stacked;
+mod stacks;
 mod stencils;
 mod straight;
 

@@ -5,6 +5,7 @@ use oxcall::Error;
 use oxcall_hlo::TensorType;
 use smallvec::SmallVec;
 
+use super::spread::spread;
 use crate::kernels::movement::strided::{LARGEST_STRIDE, copy_row};
 
 /// A map from elements of a domain, in row-major order, to elements of an operand: all of the domain's, or those in a
@@ -240,21 +241,45 @@ impl Access {
         }
         let (mut column, mut filled) = (start % inner.size, 0);
         while filled < out.len() {
+            // Rows of one element each, which are short.
+            if let (0, 0, [.., dim], [.., at]) = (column, inner.stride, outer, &index[..])
+                && dim.stride == 1
+                && inner.size <= SHORT_REPEAT
+            {
+                let rows = ((out.len() - filled) / inner.size).min(dim.size - at);
+                if rows > 0 {
+                    spread(&operand[first..first + rows], inner.size, &mut out[filled..filled + rows * inner.size]);
+                    filled += rows * inner.size;
+                    advance(&mut index, outer, &mut first, rows);
+                    continue;
+                }
+            }
             let run = (inner.size - column).min(out.len() - filled);
             let place = Place { first: first + column * inner.stride, stride: inner.stride };
             place.copy(operand, &mut out[filled..filled + run]);
             filled += run;
             column = 0;
-            for (index, dim) in index.iter_mut().zip(outer).rev() {
-                *index += 1;
-                first += dim.stride;
-                if *index < dim.size {
-                    break;
-                }
-                first -= *index * dim.stride;
-                *index = 0;
-            }
+            advance(&mut index, outer, &mut first, 1);
         }
+    }
+}
+
+/// The most times that an element is repeated by code for as many.
+const SHORT_REPEAT: usize = 32;
+
+/// Goes on by `count` steps of the innermost loop, at most to its end, and moves `first` to the element there.
+#[inline]
+fn advance(index: &mut [usize], dims: &[Dim], first: &mut usize, count: usize) {
+    let mut count = count;
+    for (index, dim) in index.iter_mut().zip(dims).rev() {
+        *index += count;
+        *first += count * dim.stride;
+        if *index < dim.size {
+            break;
+        }
+        *first -= *index * dim.stride;
+        *index = 0;
+        count = 1;
     }
 }
 

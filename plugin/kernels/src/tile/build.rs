@@ -43,6 +43,8 @@ pub(super) enum Definition {
     Fold { fold: RowFold, arg: [Value; 1] },
     /// The elements of a value with one element per row, each repeated for its row.
     Spread { arg: [Value; 1] },
+    /// One element of each value side by side; a result.
+    Stack { args: SmallVec<[Value; 4]> },
     /// A function of values; `simple` if a chain can compute it.
     Apply { function: Function, args: SmallVec<[Value; 3]>, simple: Option<Simple> },
 }
@@ -52,6 +54,7 @@ impl Definition {
     pub(super) fn args(&self) -> &[Value] {
         match self {
             Definition::Apply { args, .. } => args,
+            Definition::Stack { args } => args,
             Definition::Fold { arg, .. } | Definition::Spread { arg } | Definition::Pick { arg, .. } => arg,
             _ => &[],
         }
@@ -61,6 +64,7 @@ impl Definition {
     fn args_mut(&mut self) -> &mut [Value] {
         match self {
             Definition::Apply { args, .. } => args,
+            Definition::Stack { args } => args,
             Definition::Fold { arg, .. } | Definition::Spread { arg } | Definition::Pick { arg, .. } => arg,
             _ => &mut [],
         }
@@ -304,6 +308,25 @@ impl Builder {
         self.stored_output(stored, element);
     }
 
+    /// Adds a result with one element of each value side by side, for each element of the domain.
+    pub fn output_stack(&mut self, parts: &[Value], element: ElementType) {
+        let stored = |part: &Value| match math::packed(element) {
+            Some(packed) => self.apply(packed.store, &[*part]),
+            None => *part,
+        };
+        let args = parts.iter().map(stored).collect();
+        let stack = self.push(Definition::Stack { args }, element);
+        self.stored_output(stack, element);
+    }
+
+    /// The number of elements that a value has for each element of the domain.
+    fn stacked(&self, value: Value) -> usize {
+        match &self.values[value].0 {
+            Definition::Stack { args } => args.len(),
+            _ => 1,
+        }
+    }
+
     /// Adds a result of type `element`, from a value in its stored form.
     pub(crate) fn stored_output(&mut self, stored: Value, element: ElementType) {
         self.outputs.push((stored, element));
@@ -459,6 +482,7 @@ impl Builder {
                 Definition::Pick { .. } => 64.0,
                 Definition::Gather(_) | Definition::Iota { .. } => 1.0,
                 Definition::Fold { .. } | Definition::Spread { .. } => 1.0,
+                Definition::Stack { args } => args.len() as f32,
                 _ => 0.0,
             })
             .sum();
@@ -466,7 +490,8 @@ impl Builder {
         let read = self.bytes_read();
         let results = |value: Value| if self.rows[value] { self.count / self.row } else { self.count };
         let outputs = &self.outputs[..self.outputs.len() - self.reduced];
-        let written: usize = outputs.iter().map(|&(value, element)| element.byte_width() * results(value)).sum();
+        let written: usize =
+            (outputs.iter()).map(|&(value, element)| element.byte_width() * self.stacked(value) * results(value)).sum();
         // In registers, an operation takes a fraction of the time that it takes in a pass of its own.
         let share = if self.generate { 0.25 } else { 1.0 };
         let flops = share * f64::from(flops) * self.count as f64 + RUN_FLOPS * runs as f64;
@@ -510,7 +535,8 @@ impl Builder {
                 && !self.values.iter().any(|(each, _)| is_part(each))
             {
                 let fits = |(value, output): &(Value, ElementType)| {
-                    output.byte_width() == element.byte_width() && self.rows[*value] == self.is_row_input(input)
+                    let width = output.byte_width() * self.stacked(*value);
+                    width == element.byte_width() && self.rows[*value] == self.is_row_input(input)
                 };
                 let outputs = self.outputs[..self.outputs.len() - self.reduced].iter().enumerate();
                 pairs.extend(outputs.filter(|(_, output)| fits(output)).map(|(output, _)| (input, output)));
@@ -569,7 +595,7 @@ impl Allocation {
                 (_, Some(output)) => Some(Place::Output(output)),
                 _ if last_use[index].is_none() || allocation.runs.is_internal(index) => None,
                 _ => {
-                    let cell = Cell { element: *element, per_row: builder.rows[index] };
+                    let cell = Cell { element: *element, per_row: builder.rows[index], stacked: 1 };
                     Some(Place::Register(allocation.register(cell, is_kept, &mut free)))
                 }
             };
@@ -662,6 +688,10 @@ impl Allocation {
                 Definition::Pick { input, arg: [arg] } => {
                     steps.push(Step::Pick { array: slot(Place::Input(input)), index: slot_of(arg), out });
                 }
+                Definition::Stack { args } => {
+                    let parts = args.iter().map(|&arg| slot_of(arg)).collect();
+                    steps.push(Step::Stack { parts, element: *element, out });
+                }
                 Definition::Apply { function, args, .. } => {
                     let mut slots = [out; 3];
                     slots.iter_mut().zip(&args).for_each(|(slot, &arg)| *slot = slot_of(arg));
@@ -692,12 +722,20 @@ impl Allocation {
             row: builder.row,
             registers: self.registers.clone(),
             inputs: (0..builder.inputs.len())
-                .map(|input| Cell { element: builder.inputs[input].0, per_row: builder.is_row_input(input) })
+                .map(|input| Cell {
+                    element: builder.inputs[input].0,
+                    per_row: builder.is_row_input(input),
+                    stacked: 1,
+                })
                 .collect(),
             outputs: builder
                 .outputs
                 .iter()
-                .map(|&(value, element)| Cell { element, per_row: builder.rows[value] })
+                .map(|&(value, element)| Cell {
+                    element,
+                    per_row: builder.rows[value],
+                    stacked: builder.stacked(value),
+                })
                 .collect(),
             splats,
             steps,

@@ -31,7 +31,10 @@ impl Elements {
             Definition::Apply { .. } => {
                 generated::fits(&builder, value) || is_called(&builder, value) || Indices::of(&builder, value).is_some()
             }
-            Definition::Fold { .. } | Definition::Spread { .. } | Definition::Pick { .. } => false,
+            Definition::Fold { .. }
+            | Definition::Spread { .. }
+            | Definition::Pick { .. }
+            | Definition::Stack { .. } => false,
         };
         let is_small = (1..=MOST_ELEMENTS).contains(&builder.count) && builder.row() == 1;
         let fits = is_small
@@ -182,6 +185,7 @@ impl Elements {
                 Definition::Iota { .. }
                 | Definition::Fold { .. }
                 | Definition::Spread { .. }
+                | Definition::Stack { .. }
                 | Definition::Pick { .. } => return None,
             };
             values.push(value);

@@ -20,13 +20,22 @@ pub(super) struct Cell {
     pub(super) element: ElementType,
     /// Whether it has one element for each row, rather than for each element.
     pub(super) per_row: bool,
+    /// The number of elements side by side for each of the domain: several in a stack.
+    pub(super) stacked: usize,
+}
+
+impl Cell {
+    /// The bytes for each element of the domain, or for each row.
+    pub(super) fn width(&self) -> usize {
+        self.element.byte_width() * self.stacked
+    }
 }
 
 /// The start of a slot's tiles.
 #[derive(Debug, Clone, Copy)]
 struct Base {
     data: *mut u8,
-    /// The size of an element, in bytes.
+    /// The bytes for each element of the domain, or for each row.
     width: usize,
     per_row: bool,
     /// Whether the slot holds a whole array, of which a tile is a part, instead of a single tile.
@@ -117,7 +126,7 @@ impl Memory {
     ) -> Memory {
         let lines = |cell: &Cell, count: usize| {
             let count = if cell.per_row { count / row } else { count };
-            (count * cell.element.byte_width()).div_ceil(size_of::<Line>())
+            (count * cell.width()).div_ceil(size_of::<Line>())
         };
         let is_moved = |index: usize| !reads_first && buffers.inputs.is_in_place(index);
         let (block_count, block_lines) = (blocks, blocks * BLOCK_BYTES / size_of::<Line>());
@@ -138,9 +147,13 @@ impl Memory {
         let (_, aligned, _) = bytemuck::pod_align_to_mut::<u8, Line>(&mut memory);
         let (blocks, mut rest) = aligned.split_at_mut(block_lines);
         let blocks = blocks.as_mut_ptr().cast();
-        let base = |data, cell: &Cell, is_array, len| {
-            let &Cell { element, per_row } = cell;
-            Base { data, width: element.byte_width(), per_row, is_array, first: 0, len }
+        let base = |data, cell: &Cell, is_array, len| Base {
+            data,
+            width: cell.width(),
+            per_row: cell.per_row,
+            is_array,
+            first: 0,
+            len,
         };
         let mut own = |cell: &Cell, count: usize| {
             let (own, others) = std::mem::take(&mut rest).split_at_mut(lines(cell, count));

@@ -38,6 +38,7 @@ mod rings;
 mod run;
 mod runs;
 mod single;
+mod spread;
 #[allow(unsafe_code, reason = "calls generated code")]
 mod table;
 #[cfg(test)]

@@ -16,6 +16,7 @@ use super::elements::Elements;
 use super::memory::{Buffers, Cell, Memory, Sizes, Slot};
 use super::rings::LONGEST_RING;
 use super::run::Run;
+use super::spread::{self, spread};
 use super::table::{Accumulators, Table};
 use crate::by_width;
 use crate::element::Scalar;
@@ -87,6 +88,15 @@ pub(super) enum Step {
         /// The type of its elements.
         element: ElementType,
         /// The slot of the result.
+        out: Slot,
+    },
+    /// Rows of one element of each of several slots.
+    Stack {
+        /// The slots, in order.
+        parts: Box<[Slot]>,
+        /// The type of their elements.
+        element: ElementType,
+        /// The slot of the rows.
         out: Slot,
     },
     /// `out = from`.
@@ -239,7 +249,7 @@ impl Program {
             return LONG_TILE.next_multiple_of(unit).min(self.count);
         }
         let cells = self.registers.iter().chain(&self.inputs).chain(&self.outputs).filter(|cell| !cell.per_row);
-        let width: usize = cells.map(|cell| cell.element.byte_width()).sum();
+        let width: usize = cells.map(|cell| cell.width()).sum();
         let tile = (TILE_BYTES / width.max(1)).clamp(512, 2048) / 64 * 64;
         ((tile / unit).max(1) * unit).min(self.count)
     }
@@ -262,7 +272,8 @@ impl Program {
     /// Whether it computes `count` elements, any range of them, and reduces nothing.
     pub fn is_element_wise(&self, count: usize) -> bool {
         let takes_any_range = self.table.as_ref().is_none_or(|table| table.whole_row().is_none());
-        self.count == count && self.row == 1 && self.reduced == 0 && takes_any_range
+        let has_stacks = self.outputs.iter().any(|cell| cell.stacked > 1);
+        self.count == count && self.row == 1 && self.reduced == 0 && takes_any_range && !has_stacks
     }
 
     /// Whether it reads an operand's elements only at the places for which it computes results.
@@ -281,12 +292,12 @@ impl Program {
 
     /// The size of each operand's elements, in bytes.
     pub(super) fn operand_widths(&self) -> impl Iterator<Item = usize> {
-        self.inputs.iter().map(|cell| cell.element.byte_width())
+        self.inputs.iter().map(|cell| cell.width())
     }
 
     /// The size of each result's elements, in bytes.
     pub(super) fn result_widths(&self) -> impl ExactSizeIterator<Item = usize> {
-        self.outputs.iter().map(|cell| cell.element.byte_width())
+        self.outputs.iter().map(|cell| cell.width())
     }
 
     /// The slot of operand `index`, or of a result, which follow the operands.
@@ -443,36 +454,38 @@ impl Step {
             }
             Step::Spread { from, element, out } => {
                 let row = memory.row();
-                memory.with(*out, [*from], |out, [from]| by_width!(*element, T => spread::<T>(from, row, out)));
+                memory.with(*out, [*from], |out, [from]| {
+                    by_width!(*element, T => spread::<T>(bytemuck::cast_slice(from), row, bytemuck::cast_slice_mut(out)));
+                });
             }
+            Step::Stack { parts, element, out } => by_width!(*element, T => stack_parts::<T>(memory, parts, *out)),
             Step::Copy { from, out } => memory.with(*out, [*from], |out, [from]| out.copy_from_slice(from)),
         }
     }
 }
 
-/// Repeats each element `N` times: a fill of a few elements takes longer to begin than to do.
-#[inline(always)]
-fn spread_by<T: bytemuck::Pod, const N: usize>(from: &[T], out: &mut [T]) {
-    for (out, &x) in out.as_chunks_mut::<N>().0.iter_mut().zip(from) {
-        *out = [x; N];
+/// Writes rows of one element of each part.
+fn stack_parts<T: bytemuck::Pod>(memory: &mut Memory, parts: &[Slot], out: Slot) {
+    fn few<T: bytemuck::Pod, const N: usize>(memory: &mut Memory, parts: [Slot; N], out: Slot) {
+        memory.with(out, parts, |out, parts| {
+            let mut arrays: [&[T]; N] = [&[]; N];
+            arrays.iter_mut().zip(parts).for_each(|(array, part)| *array = bytemuck::cast_slice(part));
+            spread::stack(arrays, bytemuck::cast_slice_mut(out));
+        });
     }
-}
-
-vectorised! {
-/// Repeats each element for its row.
-fn spread<T: bytemuck::Pod>(from: &[u8], row: usize, out: &mut [u8]) {
-    let (from, out): (&[T], &mut [T]) = (bytemuck::cast_slice(from), bytemuck::cast_slice_mut(out));
-    match row {
-        2 => spread_by::<T, 2>(from, out),
-        3 => spread_by::<T, 3>(from, out),
-        4 => spread_by::<T, 4>(from, out),
+    match *parts {
+        [a, b] => few::<T, 2>(memory, [a, b], out),
+        [a, b, c] => few::<T, 3>(memory, [a, b, c], out),
+        [a, b, c, d] => few::<T, 4>(memory, [a, b, c, d], out),
         _ => {
-            for (out, &x) in out.chunks_exact_mut(row).zip(from) {
-                out.fill(x);
+            for (column, &part) in parts.iter().enumerate() {
+                memory.with(out, [part], |out, [part]| {
+                    let (part, out) = (bytemuck::cast_slice::<u8, T>(part), bytemuck::cast_slice_mut(out));
+                    spread::place(part, column, parts.len(), out);
+                });
             }
         }
     }
-}
 }
 
 /// The words at indices, which are moved inside.

@@ -57,7 +57,7 @@ pub(super) fn fusion(
         inputs: Vec::new(),
     };
     let mut names = Vec::new();
-    let (mut reduced, mut reductions) = (Vec::new(), Vec::new());
+    let (mut reduced, mut reductions, mut stacks) = (Vec::new(), Vec::new(), Vec::new());
     for &index in &ops {
         let op = &graph.region.ops[index];
         names.push(short_name(op));
@@ -69,6 +69,10 @@ pub(super) fn fusion(
             }
             OpKind::Reduce { .. } => emitter.reduction(op)?,
             OpKind::Gather { .. } => emitter.pick(op, count)?,
+            OpKind::Concatenate { .. } => {
+                stacks.push(emitter.stack(op)?);
+                continue;
+            }
             _ => emitter.element_wise(op, count)?,
         };
         emitter.values.insert(op.results[0], value);
@@ -77,10 +81,19 @@ pub(super) fn fusion(
     for &index in ops.iter().filter(|index| !reductions.contains(index)) {
         let is_ours = |user: usize| own.contains(&user) && !shared.groups.is_copied(user);
         let result = graph.region.ops[index].results[0];
+        if let OpKind::Concatenate { .. } = graph.region.ops[index].kind {
+            continue;
+        }
         if !shared.groups.is_copied(index) && is_given_out(graph, index, &is_ours) {
             emitter.output(result)?;
             outputs.push(result);
         }
+    }
+    for (parts, result) in stacks {
+        let ty = tensor(graph.func, result)?;
+        emitter.builder.per_row = false;
+        emitter.builder.output_stack(&parts, ty.element);
+        outputs.push(result);
     }
     outputs.extend(reductions.iter().map(|&index| graph.region.ops[index].results[0]));
     names.dedup();
@@ -156,6 +169,19 @@ impl Emitter<'_> {
         }
         let input = self.input(array)?;
         Ok(self.builder.pick(input, index))
+    }
+
+    /// The parts of a stack, and its result.
+    fn stack(&mut self, op: &Op) -> Result<(Vec<Value>, ValueId), Error> {
+        if self.row > 1 {
+            return Err(Error::internal("a fusion of rows writes a stack"));
+        }
+        let mut parts = Vec::with_capacity(op.operands.len());
+        for &part in &op.operands {
+            let ty = tensor(self.graph.func, part)?;
+            parts.push(self.value(part, Access::same_or_scalar(ty, ty)?)?);
+        }
+        Ok((parts, op.results[0]))
     }
 
     fn reduction(&mut self, op: &Op) -> Result<Value, Error> {

@@ -6,7 +6,7 @@
 //! that uses them, and so do slices, pads and concatenations of such values. A gather of single elements by one index
 //! each is element-wise in its indices; its array is not computed in the same fusion. Reshapes are other names of the
 //! same elements. Finally, reductions of rows join the fusions around them, other reductions the fusion of their
-//! operand, and scatters the broadcast of their only update.
+//! operand, stacks the fusion of their parts, and scatters the broadcast of their only update.
 
 mod emit;
 mod graph;
@@ -17,6 +17,7 @@ mod random_tests;
 mod rows;
 mod scatters;
 mod slabs;
+mod stacks;
 #[cfg(test)]
 mod tests;
 mod views;
@@ -95,6 +96,7 @@ pub(crate) fn fuse(func: &Func, region: &Region, codegen: Codegen, in_loop: bool
     let in_loop = in_loop && codegen != Codegen::Off;
     let mut units = rows::merge(&graph, &mut groups, &counts, in_loop);
     slabs::merge(&graph, &mut groups, &mut units);
+    stacks::merge(&graph, &mut groups, &mut units);
     let shared = emit::Shared { graph: &graph, groups: &groups, codegen, in_loop };
     let mut found = scatters::fuse(&graph, &groups)?;
     for unit in units.into_iter().filter(|unit| !unit.parts.is_empty()) {
@@ -179,7 +181,7 @@ impl Fuser<'_> {
     /// Makes the parts of a stack one fusion, such as the components of vectors: most read the same values.
     fn join_parts(&mut self, op: &Op) {
         let (OpKind::Concatenate { .. }, Some(&result)) = (&op.kind, op.results.first()) else { return };
-        if self.graph.is_view(result) {
+        if views::of(self.graph, result).is_some() {
             return;
         }
         let mut first = None;
