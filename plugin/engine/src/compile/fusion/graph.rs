@@ -16,8 +16,10 @@ const MANY_ROWS: usize = 16;
 const TINY: usize = 8;
 
 /// The number of users, and the most bytes, of an array whose longer rows are copied, too, and the elements of these.
+/// An array of at most `CACHED_BY_ALL` is in a cache that all cores share.
 const MANY_USERS: usize = 3;
 const CACHED: usize = 1 << 20;
+const CACHED_BY_ALL: usize = 8 << 20;
 const SHORT_SHARED_ROW: usize = if cfg!(test) { 64 } else { 640 };
 
 const _: () = assert!(cfg!(test) || FEWEST_PICKED > MOST_ELEMENTS, "no gather is in a small program of a loop");
@@ -108,10 +110,17 @@ impl<'a> Graph<'a> {
         let op = &self.region.ops[index];
         let Some(ty) = self.tensor(op.results[0]) else { return false };
         let part = |dim: usize, size: usize| size * ty.dims[dim + 1..].iter().product::<usize>();
+        // Tiny parts that differ from row to row, such as edges that repeat, would be copied for each user anyway.
+        let mut is_copied = false;
         let (dim, has_tiny_part) = match &op.kind {
             &OpKind::Concatenate { dim } => {
-                let sizes = op.operands.iter().filter_map(|&operand| Some(self.tensor(operand)?.dims[dim]));
-                (dim, sizes.into_iter().any(|size| part(dim, size) <= TINY))
+                let is_tiny = |value: &&ValueId| self.tensor(**value).is_some_and(|ty| part(dim, ty.dims[dim]) <= TINY);
+                let is_constant = |value: &ValueId| {
+                    let producer = self.producer(self.root(*value)).map(|index| &self.region.ops[index].kind);
+                    matches!(producer, Some(OpKind::Constant(_)))
+                };
+                is_copied = op.operands.iter().filter(is_tiny).any(|value| !is_constant(value));
+                (dim, op.operands.iter().any(|value| is_tiny(&value)))
             }
             OpKind::Pad { low, high, .. } => {
                 let Some(dim) = (0..ty.rank()).rev().find(|&dim| low[dim] + high[dim] > 0) else { return false };
@@ -121,7 +130,8 @@ impl<'a> Graph<'a> {
             _ => return false,
         };
         let rows = ty.dims[..dim].iter().product::<usize>();
-        let is_shared = self.users[index].len() >= MANY_USERS && ty.byte_size() <= CACHED;
+        let most_bytes = if is_copied { CACHED_BY_ALL } else { CACHED };
+        let is_shared = self.users[index].len() >= MANY_USERS && ty.byte_size() <= most_bytes;
         let shortest = if is_shared { SHORT_SHARED_ROW } else { SHORT_ROW };
         has_tiny_part && rows >= MANY_ROWS && part(dim, ty.dims[dim]) < shortest
     }

@@ -270,12 +270,12 @@ fn stores<T>(count: usize, [rows, columns]: [usize; 2]) -> Stores {
 }
 
 /// The smallest number of rows that one thread copies, of matrices of `tall` rows of `pitch` bytes: whole matrices if
-/// these are small, otherwise whole tiles.
+/// these are small, or have so few rows that each part would be too thin for a tile; otherwise whole tiles.
 fn rows_together(tall: usize, pitch: usize) -> usize {
     match tall {
-        _ if tall * pitch <= 32 << 10 => tall,
+        _ if tall < 16 || tall * pitch <= 32 << 10 => tall,
         _ if tall.is_multiple_of(16) => 16,
-        _ => 1,
+        _ => 8,
     }
 }
 
@@ -347,8 +347,9 @@ pub(super) fn copy_short_rows<T: Pod>(
     copy((from, from_pitch), (to, to_pitch), len);
 }
 
-/// The largest distance of elements for which copies are compiled for vectors.
-pub(crate) const LARGEST_STRIDE: usize = 4;
+/// The largest distance of elements that fusions read where they are: that of the columns of 3 x 3 matrices. Up to 8,
+/// copies of words and less are compiled for vectors.
+pub(crate) const LARGEST_STRIDE: usize = 9;
 
 /// Copies elements that are `stride` apart, from `start` on.
 pub(crate) fn copy_row<T: Pod>(src: &[T], start: usize, stride: isize, row: &mut [T]) {
@@ -361,6 +362,10 @@ pub(crate) fn copy_row<T: Pod>(src: &[T], start: usize, stride: isize, row: &mut
         2 => copy_every::<T, 2>(&src[start..], row),
         3 => copy_every::<T, 3>(&src[start..], row),
         4 => copy_every::<T, 4>(&src[start..], row),
+        5 if size_of::<T>() <= 4 => copy_every::<T, 5>(&src[start..], row),
+        6 if size_of::<T>() <= 4 => copy_every::<T, 6>(&src[start..], row),
+        7 if size_of::<T>() <= 4 => copy_every::<T, 7>(&src[start..], row),
+        8 if size_of::<T>() <= 4 => copy_every::<T, 8>(&src[start..], row),
         1.. => {
             let from = src[start..].iter().step_by(stride as usize);
             row.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
