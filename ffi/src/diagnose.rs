@@ -1,18 +1,18 @@
 //! Errors of decoding for which the frame is read again, out of line.
 
-use crate::buffer::{BufferRef, Mismatch};
+use crate::buffer::{BufferRef, BufferSpec, Mismatch};
 use crate::descriptor::{Arity, DTypeRule, Handler, Param, Role};
 use crate::explain::{self, operand_name, parameters};
-use crate::frame::Frame;
+use crate::frame::{Frame, overlap};
 use crate::{Error, names, shape};
 
 /// A buffer that does not fit its parameter's type.
 #[cold]
-pub fn mismatch(frame: Frame<'_>, handler: &'static Handler, role: Role, index: usize, mismatch: Mismatch) -> Error {
+pub fn mismatch(frame: Frame<'_>, handler: &'static Handler, role: Role, index: usize, code: (u16, usize)) -> Error {
     let buffer = frame.sound_buffers(role).get(index).copied().unwrap_or(BufferRef::EMPTY);
     let name = operand_name(handler, role, index);
     let got = names::describe_dtype(buffer.dtype_code());
-    let text = match mismatch {
+    let text = match Mismatch::from_code(code) {
         Mismatch::DType(expected) => {
             let why = match operand_param(handler, role, index).map(|param| param.dtype) {
                 Some(DTypeRule::Var(var)) => {
@@ -35,6 +35,45 @@ pub fn mismatch(frame: Frame<'_>, handler: &'static Handler, role: Role, index: 
         Mismatch::ShapesDiffer => "its argument and its result have different shapes".to_owned(),
     };
     Error::invalid_argument(format!("{}: {name}: {text}", handler.name))
+}
+
+/// What an operand must be before it gets its parameter's type.
+pub struct Guarded {
+    /// Its place.
+    pub operand: (Role, usize),
+    /// The demands of the type.
+    pub spec: BufferSpec,
+    /// The argument whose memory it may be, for the result of an `InOut`.
+    pub shares: Option<usize>,
+}
+
+/// Operands, arguments before results, of which one has another dtype, shares memory, or is not aligned.
+#[cold]
+#[inline(never)]
+pub fn guard(frame: Frame<'_>, handler: &'static Handler, operands: &[Guarded]) -> Error {
+    let buffer = |(role, index): (Role, usize)| frame.operands(role).get(index).unwrap_or(BufferRef::EMPTY);
+    let differs = |operand: (Role, usize), why: Mismatch| mismatch(frame, handler, operand.0, operand.1, why.to_code());
+    for (i, Guarded { operand, spec, shares }) in operands.iter().enumerate() {
+        let this = buffer(*operand);
+        if let Some(dtype) = spec.dtype
+            && this.dtype_code() != dtype.code()
+        {
+            return differs(*operand, Mismatch::DType(dtype));
+        }
+        for other in operands[..i].iter().filter(|_| operand.0 == Role::Ret) {
+            let (place, other) = (other.operand, buffer(other.operand));
+            let one_buffer = shares.is_some_and(|arg| place == (Role::Arg, arg)) && other.data() == this.data();
+            if !one_buffer && overlap(other.extent(), this.extent()) {
+                return explain::overlap(handler, place, operand.1);
+            }
+        }
+    }
+    for Guarded { operand, spec, .. } in operands {
+        if !buffer(*operand).data().addr().is_multiple_of(spec.align) {
+            return differs(*operand, Mismatch::Alignment(spec.align));
+        }
+    }
+    Error::internal(format!("{}: the checks of operands contradict each other; please report it", handler.name))
 }
 
 /// A dtype for which the operation is not compiled.

@@ -140,19 +140,21 @@ unsafe fn execute_frame<E: Execute>(raw: *mut sys::XLA_FFI_CallFrame) -> *mut sy
         // SAFETY: as the caller guarantees.
         return unsafe { unusual(raw, E::HANDLER, Stage::Execute, None) };
     };
-    let outcome = catch_unwind(AssertUnwindSafe(move || E::run(&frame)));
+    let outcome = catch_unwind(AssertUnwindSafe(move || match E::run(&frame) {
+        Ok(()) => std::ptr::null_mut(),
+        Err(error) => fail(frame, E::HANDLER, error),
+    }));
     // SAFETY: the host outlives this call, and the table is not used after it.
     let api = unsafe { frame.api().extend::<'static>() };
     if E::OUTLIVES_FRAME {
         match (&outcome, pending.future()) {
-            (Ok(Ok(())), Some(future)) => frame.set_future(future),
+            (Ok(error), Some(future)) if error.is_null() => frame.set_future(future),
             _ => pending.wait(),
         }
         pending.end();
     }
     match outcome {
-        Ok(Ok(())) => std::ptr::null_mut(),
-        Ok(Err(error)) => fail(api, E::HANDLER, error),
+        Ok(error) => error,
         Err(payload) => report_panic(api, E::HANDLER, payload),
     }
 }
@@ -283,8 +285,8 @@ pub(crate) fn report(
 /// As [`report`], for the execute stage; drops the error here, so that no handler has code for it.
 #[cold]
 #[inline(never)]
-fn fail(api: HostApi<'_>, handler: &'static Handler, error: Error) -> *mut sys::XLA_FFI_Error {
-    report(api, handler, Stage::Execute, &error)
+fn fail(frame: Frame<'_>, handler: &'static Handler, error: Error) -> *mut sys::XLA_FFI_Error {
+    abort_on_panic(|| handler, move || report(frame.api(), handler, Stage::Execute, &error))
 }
 
 #[cold]

@@ -71,7 +71,7 @@ pub(crate) fn buffer(handler: &'static Handler, role: Role, index: usize, error:
 
 /// A result that shares memory with another buffer.
 #[cold]
-pub fn overlap(handler: &'static Handler, other: (Role, usize), result: usize) -> Error {
+pub(crate) fn overlap(handler: &'static Handler, other: (Role, usize), result: usize) -> Error {
     Error::invalid_argument(format!(
         "{}: {} and {} share memory, which the operation does not declare: make them one InOut parameter, or call \
          without the input_output_aliases entry",
@@ -105,9 +105,13 @@ pub fn attribute(handler: &'static Handler, name: &'static str, error: AttrError
     Error::invalid_argument(format!("{}: attribute `{name}{}`: {error}", handler.name, error.path()))
 }
 
-/// A required attribute that is absent although the operation's list was complete: two stages disagree about it.
+/// A required attribute that does not convert, or is absent although the operation's list was complete: two stages
+/// disagree about it.
 #[cold]
-pub fn missing_attribute(handler: &'static Handler, name: &'static str) -> Error {
+pub fn required_attribute(handler: &'static Handler, name: &'static str, given: bool, error: AttrError) -> Error {
+    if given {
+        return attribute(handler, name, error);
+    }
     Error::invalid_argument(format!("{}: attribute `{name}` is missing", handler.name))
 }
 

@@ -18,11 +18,12 @@ pub use crate::descriptor::{
     RawHandler, Recorded, Role, ShapeRule, Slot, Stage, StageHandler, Traits, TypeParam,
 };
 pub use crate::diagnose::{
-    check_dims, dims as dims_error, dispatch as dispatch_error, mismatch, operands as operands_error,
+    Guarded, check_dims, dims as dims_error, dispatch as dispatch_error, guard as guard_error, mismatch,
+    operands as operands_error,
 };
 pub use crate::entry::{Execute, Outcome, StageFn, call_state, context, execute, rest, stage, state, state_of};
-pub use crate::explain::{attribute, missing_attribute, overlap as overlap_error};
-pub use crate::frame::{ArrayStorage, Frame, check_overlap, cold, expands, extent, overlap, same_dims};
+pub use crate::explain::{attribute, required_attribute};
+pub use crate::frame::{ArrayStorage, Described, Frame, check_overlap, cold, expands, extent, overlap, same_dims};
 use crate::names::{equal, less};
 pub use crate::namespace::{Namespace, set_namespace};
 #[doc(hidden)]

@@ -11,6 +11,7 @@ use num_complex::Complex;
 
 use super::{Attr, AttrError, AttrScalar, FromAttr};
 use crate::descriptor::AttrType;
+use crate::frame::cold;
 use crate::{Element, names};
 
 /// The value of a scalar attribute, in the widest type of its kind.
@@ -151,8 +152,8 @@ complexes!(f32, f64);
 
 /// Converts a scalar that is not exactly a `T`.
 #[cold]
-pub(super) fn convert_scalar<T: Convert>(scalar: &AttrScalar<'_>) -> Result<T, AttrError> {
-    T::convert(scalar).map_err(|hint| {
+pub(super) fn convert_scalar<T: Convert>(scalar: AttrScalar<'_>) -> Result<T, AttrError> {
+    T::convert(&scalar).map_err(|hint| {
         let separator = if hint.is_empty() { "" } else { ": " };
         AttrError::expected(T::DTYPE, format_args!("{scalar}{separator}{hint}"))
     })
@@ -168,9 +169,13 @@ macro_rules! scalars {
                 if let Some(scalar) = attr.scalar() {
                     return match scalar.exact::<$ty>() {
                         Some(value) => Ok(value),
-                        None => convert_scalar(&scalar),
+                        None => {
+                            cold();
+                            convert_scalar(scalar)
+                        }
                     };
                 }
+                cold();
                 Err(not_scalar::<$ty>(attr))
             }
         }
@@ -190,7 +195,7 @@ macro_rules! complex_attrs {
 
             fn from_attr(attr: Attr<'f>) -> Result<Self, AttrError> {
                 if let Some(scalar) = attr.scalar() {
-                    return scalar.exact::<Self>().map_or_else(|| convert_scalar(&scalar), Ok);
+                    return scalar.exact::<Self>().map_or_else(|| convert_scalar(scalar), Ok);
                 }
                 // JAX cannot send complex numbers, so they come as `[re, im]`.
                 match <[$part; 2]>::from_attr(attr) {

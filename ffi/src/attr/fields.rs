@@ -22,7 +22,7 @@ pub fn enum_attr(attr: Attr<'_>, variants: &'static [(&'static str, i64)]) -> Re
         return Err(AttrError::expected(format_args!("one of {}", list()), format_args!("{given:?}{hint}")));
     }
     if let Some(scalar) = attr.scalar()
-        && let Ok(number) = convert_scalar::<i64>(&scalar)
+        && let Ok(number) = convert_scalar::<i64>(scalar)
         && let Some(index) = variants.iter().position(|(_, value)| *value == number)
     {
         return Ok(index);

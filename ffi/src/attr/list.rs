@@ -8,7 +8,6 @@ use xla_ffi_sys::xla_ffi as sys;
 use super::Attr;
 use super::raw::span_bytes;
 use crate::descriptor::AttrParam;
-use crate::flags::{any_null, any_set};
 
 /// An operation's attributes, in the order of its list: the host's arrays, or storage of ours.
 #[derive(Clone, Copy)]
@@ -32,6 +31,17 @@ impl<'f> Attributes<'_, 'f> {
         let (kind, value) = unsafe { (*self.kinds.add(index), *self.values.add(index)) };
         // SAFETY: kind and value are the host's, live during 'f.
         (kind != 0).then(|| unsafe { Attr::new(kind, value) })
+    }
+
+    /// As [`get`](Self::get); an absent attribute has the kind 0, which nothing converts from.
+    ///
+    /// # Panics
+    /// Past the end.
+    #[inline(always)]
+    pub fn required(&self, index: usize) -> Attr<'f> {
+        assert!(index < self.len);
+        // SAFETY: in range, and the arrays are live; kind and value are the host's, live during 'f.
+        unsafe { Attr::new(*self.kinds.add(index), *self.values.add(index)) }
     }
 }
 
@@ -72,6 +82,14 @@ impl<'f, A: AsRef<[sys::XLA_FFI_AttrType]>, V: AsRef<[*const c_void]>> AttrStora
     pub fn get(&self, index: usize) -> Option<Attr<'f>> {
         self.sorted().get(index)
     }
+
+    /// As [`Attributes::required`].
+    ///
+    /// # Panics
+    /// Past the end.
+    pub fn required(&self, index: usize) -> Attr<'f> {
+        self.sorted().required(index)
+    }
 }
 
 /// The three parallel arrays of an `XLA_FFI_Attrs`.
@@ -82,6 +100,24 @@ pub(crate) struct AttrList<'f> {
     names: *const *const sys::XLA_FFI_ByteSpan,
     values: *const *const c_void,
     _frame: PhantomData<&'f c_void>,
+}
+
+/// Whether the bytes are those of a name that is known when this is compiled. Four at a time, which is one instruction
+/// for a comparison and its branch; the last four may lie across those before.
+///
+/// # Safety
+/// There are as many bytes as the name has.
+#[inline(always)]
+unsafe fn is_name(bytes: *const u8, name: &'static str) -> bool {
+    let name = name.as_bytes();
+    // SAFETY: in range, as the caller guarantees.
+    let is_word = |at: usize| unsafe { bytes.add(at).cast::<[u8; 4]>().read() } == name[at..at + 4];
+    // SAFETY: as above.
+    let is_byte = |at: usize| unsafe { *bytes.add(at) } == name[at];
+    match name.len() {
+        len @ 0..4 => (0..len).all(is_byte),
+        len => (0..len / 4).all(|word| is_word(4 * word)) && is_word(len - 4),
+    }
 }
 
 /// An `XLA_FFI_Attrs` is short, or has null or absurd fields.
@@ -138,28 +174,18 @@ impl<'f> AttrList<'f> {
         if size as usize != N || known.len() != N {
             return None;
         }
-        if N > 0 {
-            if any_null([types.addr(), names.addr(), values.addr()]) {
-                return None;
-            }
-            // SAFETY: there are N, which are live during 'f.
-            let spans: [*const sys::XLA_FFI_ByteSpan; N] =
-                unsafe { std::array::from_fn(|i| (*names.add(i)).cast_const()) };
-            if any_null(spans.iter().map(|span| span.addr())) {
-                return None;
-            }
-            let named = || spans.iter().zip(known);
-            // SAFETY: not null, and live during 'f, as are as many bytes as a span says.
+        if N > 0 && (types.is_null() || names.is_null() || values.is_null()) {
+            return None;
+        }
+        for (i, attr) in known.iter().enumerate() {
+            // SAFETY: there are N, which are live during 'f, as are as many bytes as a span says.
             unsafe {
-                if any_set(named().map(|(span, attr)| ((**span).len ^ attr.name.len()) as u64))
-                    || any_null(named().map(|(span, _)| (**span).ptr.addr()))
+                let span = *names.add(i);
+                if span.is_null()
+                    || (*span).len != attr.name.len()
+                    || (*span).ptr.is_null()
+                    || !is_name((*span).ptr.cast(), attr.name)
                 {
-                    return None;
-                }
-                let is_same = |(span, attr): (&*const sys::XLA_FFI_ByteSpan, &AttrParam)| {
-                    std::slice::from_raw_parts((**span).ptr.cast::<u8>(), attr.name.len()) == attr.name.as_bytes()
-                };
-                if !named().all(is_same) {
                     return None;
                 }
             }

@@ -8,6 +8,7 @@ use xla_ffi_sys::xla_ffi as sys;
 
 use super::{AttrError, AttrList, Dict};
 use crate::element::Unpacked;
+use crate::frame::cold;
 use crate::{DType, Element};
 
 /// One attribute as it is in the call frame: its kind and a pointer to its value.
@@ -94,6 +95,27 @@ impl<'f> Attr<'f> {
         }
         // SAFETY: a live XLA_FFI_ByteSpan, as `new` demands.
         unsafe { span_bytes(*self.value.cast::<sys::XLA_FFI_ByteSpan>()) }
+    }
+
+    /// The bytes of the string, if this is one of 1 to 16 bytes.
+    #[inline(always)]
+    pub(crate) fn bytes_up_to_16(&self) -> Option<&'f [u8]> {
+        if self.kind != sys::XLA_FFI_AttrType_STRING || self.value.is_null() {
+            return None;
+        }
+        // SAFETY: a live XLA_FFI_ByteSpan, as `new` demands.
+        let span = unsafe { *self.value.cast::<sys::XLA_FFI_ByteSpan>() };
+        // One comparison for both ends.
+        if span.len.wrapping_sub(1) >= 16 {
+            return None;
+        }
+        if span.ptr.is_null() {
+            // A branch of its own.
+            cold();
+            return None;
+        }
+        // SAFETY: non-null, and the host points to `len` bytes.
+        Some(unsafe { std::slice::from_raw_parts(span.ptr.cast(), span.len) })
     }
 
     /// The dictionary, if this is one.

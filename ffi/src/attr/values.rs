@@ -7,35 +7,43 @@ use super::{Attr, AttrArray, AttrError, AttrValue, FromAttr};
 use crate::Element;
 use crate::descriptor::AttrType;
 use crate::element::Unpacked;
+use crate::frame::cold;
 
 impl<'f> FromAttr<'f> for &'f str {
     const TYPE: AttrType = AttrType::String;
 
-    #[inline]
+    #[inline(always)]
     fn from_attr(attr: Attr<'f>) -> Result<Self, AttrError> {
-        match attr.bytes() {
+        match attr.bytes_up_to_16() {
             // Most strings are short names: looking at their words is quicker than calling the general check.
-            Some(bytes) if is_short_ascii(bytes) => {
+            Some(bytes) if is_ascii(bytes) => {
                 // SAFETY: ASCII is UTF-8.
                 Ok(unsafe { std::str::from_utf8_unchecked(bytes) })
             }
-            Some(bytes) => std::str::from_utf8(bytes).map_err(|error| not_utf8(attr, error)),
-            None => Err(AttrError::expected("a string", attr)),
+            _ => text(attr),
         }
     }
 }
 
-/// Whether there are at most 16 bytes, all of them ASCII: two words that may lie across each other cover them.
+/// Whether all of at most 16 bytes are ASCII: two words that may lie across each other cover them.
 #[inline(always)]
-fn is_short_ascii(bytes: &[u8]) -> bool {
-    let high_bits = if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        u64::from_ne_bytes(*first) | u64::from_ne_bytes(*last)
+fn is_ascii(bytes: &[u8]) -> bool {
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        (u64::from_ne_bytes(*first) | u64::from_ne_bytes(*last)) & 0x8080_8080_8080_8080 == 0
     } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        u64::from(u32::from_ne_bytes(*first) | u32::from_ne_bytes(*last))
+        (u32::from_ne_bytes(*first) | u32::from_ne_bytes(*last)) & 0x8080_8080 == 0
     } else {
-        bytes.iter().fold(0, |all, byte| all | u64::from(*byte))
-    };
-    bytes.len() <= 16 && high_bits & 0x8080_8080_8080_8080 == 0
+        bytes.iter().fold(0, |all, byte| all | byte) < 0x80
+    }
+}
+
+/// A string of any length and in any language.
+#[inline(never)]
+fn text(attr: Attr<'_>) -> Result<&str, AttrError> {
+    match attr.bytes() {
+        Some(bytes) => std::str::from_utf8(bytes).map_err(|error| not_utf8(attr, error)),
+        None => Err(AttrError::expected("a string", attr)),
+    }
 }
 
 #[cold]
@@ -70,11 +78,14 @@ impl fmt::Debug for AttrArray<'_> {
 impl<'f, T: Unpacked> FromAttr<'f> for &'f [T] {
     const TYPE: AttrType = AttrType::Array(T::DTYPE);
 
-    #[inline]
+    #[inline(always)]
     fn from_attr(attr: Attr<'f>) -> Result<Self, AttrError> {
         match attr.array().and_then(|array| array.exact()) {
             Some(slice) => Ok(slice),
-            None => Err(not_borrowed::<T>(attr)),
+            None => {
+                cold();
+                Err(not_borrowed::<T>(attr))
+            }
         }
     }
 }
@@ -97,7 +108,7 @@ impl<'f, T: Unpacked + Convert> FromAttr<'f> for Vec<T> {
                 let scalar = array.get(index).ok_or_else(|| expected_array::<T>(attr))?;
                 match scalar.exact::<T>() {
                     Some(value) => Ok(value),
-                    None => super::convert::convert_scalar(&scalar).map_err(|error| error.at_index(index)),
+                    None => super::convert::convert_scalar(scalar).map_err(|error| error.at_index(index)),
                 }
             })
             .collect()
@@ -134,16 +145,16 @@ impl<'f> FromAttr<'f> for AttrValue<'f> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_short_ascii;
+    use super::is_ascii;
 
     #[test]
-    fn short_ascii_is_found_at_each_length() {
-        for len in 0..=40 {
+    fn ascii_is_found_at_each_length() {
+        for len in 0..=16 {
             let mut bytes = vec![b'~'; len];
-            assert_eq!(is_short_ascii(&bytes), len <= 16, "{len}");
+            assert!(is_ascii(&bytes), "{len}");
             for at in 0..len {
                 bytes[at] = 0x80;
-                assert!(!is_short_ascii(&bytes), "{at} of {len}");
+                assert!(!is_ascii(&bytes), "{at} of {len}");
                 bytes[at] = 0x7f;
             }
         }

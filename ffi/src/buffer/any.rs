@@ -130,7 +130,7 @@ fn cast_error(wanted: DType, dtype: DType, mismatch: Mismatch) -> Error {
     }
 }
 
-const SPEC: BufferSpec = BufferSpec::host(None, None);
+const SPEC: BufferSpec = BufferSpec { dtype: None, rank: None, align: 1, host_memory: true };
 
 // SAFETY: elements are only reached after another check.
 unsafe impl<'f> ArgParam<'f> for AnyArray<'f> {

@@ -127,7 +127,7 @@ impl<'f, T: Packed, D: Ranked> Array<'f, T, D> {
 
 // SAFETY: dtype, rank, alignment and bool bytes are checked.
 unsafe impl<'f, T: Element, D: Ranked> ArgParam<'f> for Array<'f, T, D> {
-    const SPEC: BufferSpec = BufferSpec::host(Some(T::DTYPE), D::RANK);
+    const SPEC: BufferSpec = BufferSpec::host::<T>(D::RANK);
 
     #[inline(always)]
     unsafe fn from_buffer(buffer: BufferRef<'f>) -> Result<Self, Mismatch> {

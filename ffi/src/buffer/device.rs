@@ -77,7 +77,7 @@ impl<T: Element> DeviceInOut<'_, T> {
 }
 
 const fn spec<T: Element>() -> BufferSpec {
-    BufferSpec { dtype: Some(T::DTYPE), rank: None, host_memory: false }
+    BufferSpec { dtype: Some(T::DTYPE), rank: None, align: 1, host_memory: false }
 }
 
 fn check<T: Element>(buffer: &BufferRef<'_>) -> Result<(), Mismatch> {

@@ -46,7 +46,7 @@ impl<T: Packed, D: Ranked> InOut<'_, T, D> {
 
 // SAFETY: dtype, rank, alignment and bool bytes are checked.
 unsafe impl<'f, T: Element, D: Ranked> InOutParam<'f> for InOut<'f, T, D> {
-    const SPEC: BufferSpec = BufferSpec::host(Some(T::DTYPE), D::RANK);
+    const SPEC: BufferSpec = BufferSpec::host::<T>(D::RANK);
 
     #[inline(always)]
     unsafe fn from_buffers(argument: BufferRef<'f>, result: BufferRef<'f>) -> Result<Self, Mismatch> {

@@ -85,7 +85,7 @@ impl<'f, T: Plain, D: Ranked> Out<'f, T, D> {
 
 // SAFETY: dtype, rank and alignment are checked.
 unsafe impl<'f, T: Element, D: Ranked> RetParam<'f> for Out<'f, T, D> {
-    const SPEC: BufferSpec = BufferSpec::host(Some(T::DTYPE), D::RANK);
+    const SPEC: BufferSpec = BufferSpec::host::<T>(D::RANK);
 
     #[inline(always)]
     unsafe fn from_buffer(buffer: BufferRef<'f>) -> Result<Self, Mismatch> {

@@ -12,13 +12,16 @@ pub struct BufferSpec {
     pub dtype: Option<DType>,
     /// The rank, unless any is taken.
     pub rank: Option<usize>,
+    /// The number of bytes of which the memory's address must be a multiple, a power of two.
+    pub align: usize,
     /// Whether the type reads or writes the memory from the CPU, which only host platforms allow.
     pub host_memory: bool,
 }
 
 impl BufferSpec {
-    pub(crate) const fn host(dtype: Option<DType>, rank: Option<usize>) -> BufferSpec {
-        BufferSpec { dtype, rank, host_memory: true }
+    /// The demands of a type that sees memory as `T`s, as [`check`] makes them.
+    pub(crate) const fn host<T: Element>(rank: Option<usize>) -> BufferSpec {
+        BufferSpec { dtype: Some(T::DTYPE), rank, align: T::ALIGN, host_memory: true }
     }
 }
 
@@ -39,6 +42,36 @@ pub enum Mismatch {
     NotAliased,
     /// An in-out parameter whose argument and result have different shapes.
     ShapesDiffer,
+}
+
+impl Mismatch {
+    /// The reason as numbers, which cold functions take in registers: what is in memory would have to be there until
+    /// the end of a call.
+    #[inline(always)]
+    pub fn to_code(self) -> (u16, usize) {
+        match self {
+            Mismatch::DType(dtype) => (0, dtype.code() as usize),
+            Mismatch::UnknownDType => (1, 0),
+            Mismatch::Rank(rank) => (2, rank),
+            Mismatch::Alignment(bytes) => (3, bytes),
+            Mismatch::NotAliased => (4, 0),
+            Mismatch::ShapesDiffer => (5, 0),
+            Mismatch::BoolByte(index, byte) => (256 + u16::from(byte), index),
+        }
+    }
+
+    /// The reason of a code.
+    pub(crate) fn from_code((kind, number): (u16, usize)) -> Mismatch {
+        match kind {
+            0 => DType::from_code(number as u32).map_or(Mismatch::UnknownDType, Mismatch::DType),
+            2 => Mismatch::Rank(number),
+            3 => Mismatch::Alignment(number),
+            4 => Mismatch::NotAliased,
+            5 => Mismatch::ShapesDiffer,
+            256.. => Mismatch::BoolByte(number, (kind - 256) as u8),
+            _ => Mismatch::UnknownDType,
+        }
+    }
 }
 
 /// A type that an argument can have: [`Array`](super::Array), [`Scalar`](super::Scalar), `&[T]`, `ArrayView2<T>`, ...
@@ -148,7 +181,7 @@ pub struct Token(());
 #[derive(Debug)]
 pub struct TokenOut(());
 
-const TOKEN: BufferSpec = BufferSpec { dtype: Some(DType::Token), rank: Some(0), host_memory: false };
+const TOKEN: BufferSpec = BufferSpec { dtype: Some(DType::Token), rank: Some(0), align: 1, host_memory: false };
 
 fn check_token(buffer: &BufferRef<'_>) -> Result<(), Mismatch> {
     if buffer.dtype_code() == DType::Token.code() { Ok(()) } else { Err(Mismatch::DType(DType::Token)) }

@@ -6,7 +6,8 @@ use std::marker::PhantomData;
 use xla_ffi_sys::xla_ffi as sys;
 
 use crate::DType;
-use crate::flags::any_null;
+use crate::flags::opaque;
+use crate::frame::same_dims;
 
 /// Buffers of a higher rank are refused: no host makes them, and a wild rank must not be believed.
 const MAX_RANK: u64 = 1024;
@@ -94,88 +95,44 @@ impl<'f> BufferRef<'f> {
             };
         }
         let len = scaled >> SPARE_BITS;
-        if data.is_null() {
-            cold_path();
-            if len > 0 && dtype != DType::Token.code() {
-                return Err(BufferError::NullData);
-            }
+        if data.is_null() && len > 0 && dtype != DType::Token.code() {
+            return Err(BufferError::NullData);
         }
         Ok(BufferRef { data, dims, len, dtype, _memory: PhantomData })
     }
 
-    /// As [`read`](Self::read), on the way of every call: `None` if the description is unsound, and `read` says why.
+    /// Buffers of equal dimensions, at least `LEAST`, on the way of every call: `None` if one is unsound or has not
+    /// those of the first, and [`read`](Self::read) says why.
     ///
     /// # Safety
-    /// As for [`read`](Self::read); the description is whole.
+    /// As for [`read`](Self::read), of each; the descriptions are whole, and there is one.
     #[inline(always)]
-    pub(crate) unsafe fn sound(raw: *const sys::XLA_FFI_Buffer) -> Option<BufferRef<'f>> {
+    pub(crate) unsafe fn alike<const LEAST: usize, const N: usize>(
+        raw: [*const sys::XLA_FFI_Buffer; N],
+    ) -> Option<[BufferRef<'f>; N]> {
+        const { assert!(N > 0) };
         // SAFETY: as the caller guarantees.
-        let (dtype, data, dims) = unsafe { ((*raw).dtype, (*raw).data, dims(raw)?) };
-        let mut len = 1;
-        if let Some((&first, rest)) = dims.split_first() {
-            if first as u64 >> (u64::BITS - SPARE_BITS) != 0 {
-                return None;
-            }
-            len = first as usize;
-            if !rest.is_empty() {
-                let mut scaled = len << SPARE_BITS;
-                for &dim in rest {
-                    // A negative dimension is 2^63 or more here, which is an overflow, unless another one was 0.
-                    scaled = scaled.checked_mul(dim as usize)?;
-                }
-                if scaled == 0 {
-                    cold_path();
-                    if rest.iter().any(|dim| *dim < 0) {
-                        return None;
-                    }
-                }
-                len = scaled >> SPARE_BITS;
-            }
-        }
-        if data.is_null() {
-            cold_path();
-            if len > 0 && dtype != DType::Token.code() {
-                return None;
-            }
-        }
-        Some(BufferRef { data: data.cast(), dims, len, dtype, _memory: PhantomData })
-    }
-
-    /// As [`read`](Self::read), for a buffer that must have the dimensions of `other`; `None` if it has not, or is
-    /// unsound.
-    ///
-    /// # Safety
-    /// As for [`read`](Self::read); the description is whole.
-    #[inline(always)]
-    pub(crate) unsafe fn read_like(raw: *const sys::XLA_FFI_Buffer, other: &BufferRef<'f>) -> Option<BufferRef<'f>> {
-        // SAFETY: as the caller guarantees.
-        let (dtype, data, rank, dims) = unsafe { ((*raw).dtype, (*raw).data, (*raw).rank, (*raw).dims) };
-        if rank as u64 != other.dims.len() as u64 {
+        let (dims, len) =
+            unsafe { if LEAST <= 1 && (*raw[0]).rank == 1 { equal_lines(&raw)? } else { equal_shapes::<LEAST>(&raw) } };
+        // In one place for both ways, which LLVM would give a flag to tell them apart.
+        if opaque(len as u64) >> (u64::BITS - SPARE_BITS) != 0 {
             return None;
         }
-        if any_null([data.addr(), dims.addr()]) {
-            cold_path();
-            if data.is_null() && other.len > 0 && dtype != DType::Token.code() || dims.is_null() && rank != 0 {
-                return None;
-            }
-        }
-        // The first one stands alone: a loop would cost more than it where the rank is 1.
-        if let Some((first, rest)) = other.dims.split_first() {
-            // SAFETY: the caller guarantees `rank` integers, which are as many as the other buffer's.
-            if unsafe { *dims } != *first {
-                return None;
-            }
-            if !rest.is_empty() {
-                for (i, dim) in rest.iter().enumerate() {
-                    // SAFETY: as above.
-                    if unsafe { *dims.add(i + 1) } != *dim {
-                        return None;
-                    }
+        // SAFETY: where there are fewer, the number was too large. The pattern's check asks again.
+        unsafe { std::hint::assert_unchecked(dims.len() >= LEAST) };
+        let mut buffers = [BufferRef { dims, len, ..BufferRef::EMPTY }; N];
+        for (buffer, raw) in buffers.iter_mut().zip(raw) {
+            // SAFETY: as the caller guarantees.
+            unsafe { (buffer.data, buffer.dtype) = ((*raw).data.cast(), (*raw).dtype) };
+            if buffer.data.is_null() {
+                // No call, which would have to keep all other buffers.
+                cold_path();
+                if len > 0 && buffer.dtype != DType::Token.code() {
+                    return None;
                 }
             }
         }
-        // Equal dimensions are as sound as the other buffer's, and make the same length.
-        Some(BufferRef { data: data.cast(), dtype, ..*other })
+        Some(buffers)
     }
 
     /// The data pointer; may be null for an empty buffer.
@@ -214,6 +171,23 @@ impl<'f> BufferRef<'f> {
         self.dtype
     }
 
+    /// Whether this is the dtype.
+    #[inline(always)]
+    pub fn is(&self, dtype: DType) -> bool {
+        self.dtype == dtype.code()
+    }
+
+    /// As [`is`](Self::is), by a branch that is not merged with those for other dtypes into a table of jumps.
+    #[inline(always)]
+    pub fn is_alone(&self, dtype: DType) -> bool {
+        let is = opaque(self.dtype.into()) == u64::from(dtype.code());
+        if is {
+            // SAFETY: `opaque` gives the same number.
+            unsafe { std::hint::assert_unchecked(self.dtype == dtype.code()) };
+        }
+        is
+    }
+
     /// The dimensions as sizes.
     #[inline(always)]
     pub fn shape(&self) -> &'f [usize] {
@@ -231,6 +205,59 @@ impl<'f> BufferRef<'f> {
     pub(crate) fn with_dims<'g>(self, dims: &'g [i64]) -> BufferRef<'g> {
         BufferRef { data: self.data, dims, len: self.len, dtype: self.dtype, _memory: PhantomData }
     }
+}
+
+/// Dimensions and number of elements of buffers, the first of which has one dimension, if they are equal. The number
+/// may be too large, or that of a negative dimension.
+///
+/// # Safety
+/// As for [`BufferRef::alike`].
+#[inline(always)]
+unsafe fn equal_lines<'f>(raw: &[*const sys::XLA_FFI_Buffer]) -> Option<(&'f [i64], usize)> {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        let first = (*raw[0]).dims;
+        for raw in raw {
+            if (**raw).rank != 1 || (**raw).dims.is_null() || *(**raw).dims != *first {
+                return None;
+            }
+        }
+        Some((std::slice::from_raw_parts(first, 1), *first as usize))
+    }
+}
+
+/// As [`equal_lines`], for any rank; the number is too large where dimensions differ, are unsound or are too few.
+///
+/// # Safety
+/// As for [`BufferRef::alike`].
+#[inline(always)]
+unsafe fn equal_shapes<'f, const LEAST: usize>(raw: &[*const sys::XLA_FFI_Buffer]) -> (&'f [i64], usize) {
+    const UNSOUND: (&[i64], usize) = (&[], usize::MAX);
+    // SAFETY: as the caller guarantees.
+    let Some(first) = (unsafe { dims(raw[0]) }) else { return UNSOUND };
+    if first.len() < LEAST {
+        return UNSOUND;
+    }
+    // Starting from 2^9 makes the check for overflow the check for 2^55.
+    let mut scaled = 1usize << SPARE_BITS;
+    for dim in first {
+        // A negative dimension is 2^63 or more here, which is an overflow, unless another one was 0.
+        let Some(product) = scaled.checked_mul(*dim as usize) else { return UNSOUND };
+        scaled = product;
+    }
+    if scaled == 0 {
+        cold_path();
+        if first.iter().any(|dim| *dim < 0) {
+            return UNSOUND;
+        }
+    }
+    for raw in &raw[1..] {
+        // SAFETY: as the caller guarantees.
+        if unsafe { dims(*raw) }.is_none_or(|other| !same_dims(first, other)) {
+            return UNSOUND;
+        }
+    }
+    (first, scaled >> SPARE_BITS)
 }
 
 /// Dtype, data and dimensions of a description whose head is sound.
@@ -316,8 +343,8 @@ mod tests {
             {
                 let raw = describe(DType::F32, &mut dims, data);
                 // SAFETY: as above.
-                let (read, sound) = (read(&raw), unsafe { BufferRef::<'static>::sound(&raw) });
-                assert_eq!(read.ok().map(|buffer| buffer.len()), sound.map(|buffer| buffer.len()), "{dims:?}");
+                let (read, alike) = (read(&raw), unsafe { BufferRef::<'static>::alike::<0, 1>([&raw const raw]) });
+                assert_eq!(read.ok().map(|buffer| buffer.len()), alike.map(|[buffer]| buffer.len()), "{dims:?}");
             }
         }
         let mut raw = describe(DType::F32, &mut [1], data);

@@ -43,7 +43,7 @@ impl<T: Element> Deref for Scalar<'_, T> {
 
 // SAFETY: dtype, rank, alignment and bool bytes are checked; one element is read.
 unsafe impl<'f, T: Element> ArgParam<'f> for Scalar<'f, T> {
-    const SPEC: BufferSpec = BufferSpec::host(Some(T::DTYPE), Some(0));
+    const SPEC: BufferSpec = BufferSpec::host::<T>(Some(0));
 
     #[inline(always)]
     unsafe fn from_buffer(buffer: BufferRef<'f>) -> Result<Self, Mismatch> {
@@ -78,7 +78,7 @@ impl<T: Element> ScalarOut<'_, T> {
 
 // SAFETY: dtype, rank and alignment are checked.
 unsafe impl<'f, T: Element> RetParam<'f> for ScalarOut<'f, T> {
-    const SPEC: BufferSpec = BufferSpec::host(Some(T::DTYPE), Some(0));
+    const SPEC: BufferSpec = BufferSpec::host::<T>(Some(0));
 
     #[inline(always)]
     unsafe fn from_buffer(buffer: BufferRef<'f>) -> Result<Self, Mismatch> {

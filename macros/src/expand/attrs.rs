@@ -84,13 +84,20 @@ pub(super) fn value(
             }
         }
     };
+    let position = tokens!(#positions[#index]);
     let (some, none) = match &attr.presence {
         Presence::Required => {
-            let missing = tokens!({
-                #private::cold();
-                return ::core::result::Result::Err(#private::missing_attribute(#handler, #name))
-            });
-            (converted, missing)
+            return quote_spanned! {span=>
+                match <#ty as #private::FromAttr<'_>>::from_attr(attrs.required(#position)) {
+                    ::core::result::Result::Ok(value) => value,
+                    ::core::result::Result::Err(error) => {
+                        #private::cold();
+                        let given = attrs.get(#position).is_some();
+                        return ::core::result::Result::Err(
+                            #private::required_attribute(#handler, #name, given, error));
+                    }
+                }
+            };
         }
         Presence::Optional => {
             (tokens!(::core::option::Option::Some(#converted)), tokens!(::core::option::Option::None))
@@ -98,7 +105,7 @@ pub(super) fn value(
         Presence::Default(expr) => (converted, tokens!({ let default: #ty = #expr; default })),
     };
     tokens! {
-        match attrs.get(#positions[#index]) {
+        match attrs.get(#position) {
             ::core::option::Option::Some(attr) => #some,
             ::core::option::Option::None => #none,
         }

@@ -85,7 +85,7 @@ pub(super) fn value(private: &TokenStream, place: &Place<'_>) -> TokenStream {
                 ::core::result::Result::Err(error) => {
                     #private::cold();
                     return ::core::result::Result::Err(
-                        #private::mismatch(*frame, &__HANDLER, #private::Role::Arg, #arg, error));
+                        #private::mismatch(*frame, &__HANDLER, #private::Role::Arg, #arg, error.to_code()));
                 }
             };
         };
@@ -101,7 +101,7 @@ pub(super) fn value(private: &TokenStream, place: &Place<'_>) -> TokenStream {
             ::core::result::Result::Ok(value) => value,
             ::core::result::Result::Err(error) => {
                 #private::cold();
-                return ::core::result::Result::Err(#private::mismatch(*frame, &__HANDLER, #role, at, error));
+                return ::core::result::Result::Err(#private::mismatch(*frame, &__HANDLER, #role, at, error.to_code()));
             }
         }
     };
@@ -133,50 +133,53 @@ pub(super) fn value(private: &TokenStream, place: &Place<'_>) -> TokenStream {
     }
 }
 
-/// Checks, before any buffer gets its type, that dtypes are those of the types, and that no result shares memory with
-/// another buffer. With the dtypes known, sizes in bytes are shifts.
+/// Checks, before any buffer gets its type, that dtypes are those of the types, that memory is aligned, and that no
+/// result shares memory with another buffer. With the dtypes known, sizes in bytes are shifts. All failures are one,
+/// which reads the frame again: what each would say would be in registers before it is known that it fails.
 pub(super) fn guard(private: &TokenStream, places: &[Place<'_>]) -> TokenStream {
-    let (mut code, mut earlier) = (Vec::new(), Vec::new());
+    let (mut code, mut guarded) = (Vec::new(), Vec::new());
+    let mut earlier: Vec<(&Place<'_>, Slot)> = Vec::new();
     for result in [false, true] {
         for place in places {
-            let Some(index) = (if result { place.ret } else { place.arg }) else { continue };
+            let Some(slot) = Slot::of(place, result) else { continue };
             let ty = without_lifetimes(&place.buffer.ty);
             let param_trait = trait_of(place.buffer.role);
-            let (list, role) = if result {
-                (tokens!(rets), tokens!(#private::Role::Ret))
-            } else {
-                (tokens!(args), tokens!(#private::Role::Arg))
-            };
-            let extent = Slot::of(place, result).map(Slot::variable);
+            let (extent, buffer, operand) = (slot.variable(), slot.buffer(), slot.place(private));
+            let spec = quote_spanned!(at(&place.buffer.ty)=> <#ty as #private::#param_trait<'static>>::SPEC);
             code.push(quote_spanned! {at(&place.buffer.ty)=>
-                let #extent = match #private::extent(&#list[#index], <#ty as #private::#param_trait<'static>>::SPEC) {
-                    ::core::result::Result::Ok(extent) => extent,
-                    ::core::result::Result::Err(error) => {
-                        #private::cold();
-                        return ::core::result::Result::Err(
-                            #private::mismatch(*frame, &__HANDLER, #role, #index, error));
-                    }
+                let ::core::option::Option::Some(#extent) = #private::extent(&#buffer, #spec) else {
+                    break 'guard false;
                 };
             });
+            let shares = place.arg.filter(|_| result);
             if result {
-                let pairs = earlier.iter().map(|(other, other_role, other_index, other_extent)| {
-                    let pair = std::ptr::eq(*other, place.param) && place.arg.is_some();
-                    let allowed = pair.then(|| tokens!(&& args[#other_index].data() != rets[#index].data()));
+                code.extend(earlier.iter().map(|(other, other_slot)| {
+                    let pair = std::ptr::eq(other.param, place.param);
+                    let (other_extent, other) = (other_slot.variable(), other_slot.buffer());
+                    let allowed = pair.then(|| tokens!(&& #other.data() != #buffer.data()));
                     tokens! {
-                        if #private::overlap(#extent, #other_extent) #allowed {
-                            #private::cold();
-                            return ::core::result::Result::Err(
-                                #private::overlap_error(&__HANDLER, (#other_role, #other_index), #index));
+                        if #private::overlap(#other_extent, #extent) #allowed {
+                            break 'guard false;
                         }
                     }
-                });
-                // Asked for once: the sizes of the others are often the same number.
-                code.push(tokens!(if #extent.1 != 0 { #(#pairs)* }));
+                }));
             }
-            earlier.push((place.param, role, index, extent));
+            let shares = super::descriptor::option(shares.map(|arg| tokens!(#arg)));
+            guarded.push(tokens!(#private::Guarded { operand: #operand, spec: #spec, shares: #shares }));
+            earlier.push((place, slot));
         }
     }
-    tokens!(#(#code)*)
+    tokens! {
+        let guarded = 'guard: {
+            #(#code)*
+            true
+        };
+        if !guarded {
+            #private::cold();
+            return ::core::result::Result::Err(
+                #private::guard_error(*frame, &__HANDLER, const { &[#(#guarded),*] }));
+        }
+    }
 }
 
 /// On platforms other than the host, refuses types that touch memory from the CPU, also behind type aliases.

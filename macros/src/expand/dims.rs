@@ -38,9 +38,15 @@ impl Slot {
         tokens!((#private::Role::#role, #index))
     }
 
-    fn buffer(self) -> TokenStream {
-        let index = self.index;
-        if self.result { tokens!(rets[#index]) } else { tokens!(args[#index]) }
+    /// Its entry in one of two lists, of arguments and of results.
+    pub(super) fn of_lists(self, args: &TokenStream, rets: &TokenStream) -> TokenStream {
+        let (list, index) = (if self.result { rets } else { args }, self.index);
+        tokens!(#list[#index])
+    }
+
+    /// Its buffer.
+    pub(super) fn buffer(self) -> TokenStream {
+        self.of_lists(&tokens!(args), &tokens!(rets))
     }
 }
 
@@ -52,6 +58,8 @@ pub(super) struct Checks {
     pub(super) code: TokenStream,
     /// Operands that must have the dimensions of an earlier one, and that one.
     like: Vec<(Slot, Slot)>,
+    /// Operands with a pattern of their own, and how many dimensions they have at the least.
+    least: Vec<(Slot, usize)>,
     /// Names and values of integer attributes that name dimensions, for messages.
     pub(super) pairs: Vec<TokenStream>,
 }
@@ -67,9 +75,15 @@ impl Checks {
         if places.iter().any(|place| place.buffer.arity != Arity::One) {
             let checked = places.iter().any(|place| place.buffer.dims.is_some());
             let code = tokens!(#private::check_dims(&__HANDLER, &args, &rets, &[#(#pairs),*])?;);
-            return Checks { ints, code: if checked { code } else { TokenStream::new() }, like: Vec::new(), pairs };
+            return Checks {
+                ints,
+                code: if checked { code } else { TokenStream::new() },
+                like: Vec::new(),
+                least: Vec::new(),
+                pairs,
+            };
         }
-        let mut like = Vec::new();
+        let (mut like, mut least) = (Vec::new(), Vec::new());
         // The first operand of each pattern that ties every dimension.
         let mut seen: Vec<(String, Slot)> = Vec::new();
         // Arguments bind names; expressions may use names that a later argument binds.
@@ -95,6 +109,7 @@ impl Checks {
                 continue;
             }
             seen.extend(key.map(|key| (key, slot)));
+            least.push((slot, fixed(dims)));
             checker.operand(&format_ident!("dims_of_{}", slot.variable()), slot.buffer(), dims, &mut expressions);
         }
         for (dim, expr) in expressions {
@@ -115,13 +130,23 @@ impl Checks {
                 }
             }
         };
-        Checks { ints, code, like, pairs }
+        Checks { ints, code, like, least, pairs }
+    }
+
+    /// How many dimensions an operand has at the least, if it is sound and agrees with its pattern.
+    pub(super) fn least(&self, slot: Slot) -> usize {
+        self.least.iter().find(|(other, _)| *other == slot).map_or(0, |(_, least)| *least)
     }
 
     /// The earlier operand whose dimensions this one must have.
     pub(super) fn like(&self, slot: Slot) -> Option<Slot> {
         self.like.iter().find(|(other, _)| *other == slot).map(|(_, first)| *first)
     }
+}
+
+/// How many dimensions stand alone, outside of a list of any length.
+fn fixed(dims: &[DimPattern]) -> usize {
+    dims.iter().filter(|pattern| matches!(pattern, DimPattern::Dim(_))).count()
 }
 
 /// A pattern's text, if equal texts mean equal dimensions.
@@ -201,7 +226,7 @@ impl<'a> Checker<'a> {
     ) {
         self.code.push(tokens!(let #prefix = #buffer.dims();));
         let list = dims.iter().position(|pattern| !matches!(pattern, DimPattern::Dim(_)));
-        let fixed = dims.len() - usize::from(list.is_some());
+        let fixed = fixed(dims);
         self.fail_unless(match list {
             Some(_) => tokens!(#prefix.len() >= #fixed),
             None => tokens!(#prefix.len() == #fixed),

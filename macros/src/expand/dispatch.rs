@@ -58,33 +58,36 @@ pub(super) fn run(call: &CustomCall) -> TokenStream {
     }
 }
 
-/// Code that reads all operands where their numbers are fixed. A buffer that must have the dimensions of an earlier one
-/// is compared with it as it is read, which saves checking and multiplying its dimensions. What fails is read again for
-/// the message.
+/// Code that reads all operands where their numbers are fixed: those that must have equal dimensions together. What
+/// fails is read again for the message.
 fn read_fixed(private: &TokenStream, places: &[Place<'_>], dims: &dims::Checks) -> TokenStream {
-    let (mut code, mut likes) = (Vec::new(), Vec::new());
+    let (mut groups, mut likes) = (Vec::<Vec<dims::Slot>>::new(), Vec::new());
     let mut sides: [Vec<TokenStream>; 2] = [Vec::new(), Vec::new()];
-    let fail = tokens!(break 'read ::core::option::Option::None);
     for result in [false, true] {
-        for place in places {
-            let (Some(index), Some(slot)) = (if result { place.ret } else { place.arg }, dims::Slot::of(place, result))
-            else {
-                continue;
-            };
-            let list = if result { tokens!(ret_list) } else { tokens!(arg_list) };
+        for slot in places.iter().filter_map(|place| dims::Slot::of(place, result)) {
+            let first = dims.like(slot);
+            match groups.iter_mut().find(|group| first.is_some_and(|first| group.contains(&first))) {
+                Some(group) => group.push(slot),
+                None => groups.push(vec![slot]),
+            }
+            likes.push(super::descriptor::option(first.map(|first| first.place(private))));
             let variable = slot.variable();
-            let (read, like) = match dims.like(slot) {
-                None => (tokens!(#list.read(#index)), tokens!(::core::option::Option::None)),
-                Some(other) => {
-                    let (other, place) = (other.variable(), other.place(private));
-                    (tokens!(#list.read_like(#index, &#other)), tokens!(::core::option::Option::Some(#place)))
-                }
-            };
-            code.push(tokens!(let ::core::option::Option::Some(#variable) = #read else { #fail };));
-            likes.push(like);
             sides[usize::from(result)].push(tokens!(#variable));
         }
     }
+    let fail = tokens!(break 'read ::core::option::Option::None);
+    let code = groups.iter().map(|group| {
+        let variables = group.iter().map(|slot| slot.variable());
+        let described = group.iter().map(|slot| slot.of_lists(&tokens!(arg_list), &tokens!(ret_list)));
+        let (least, count) = (dims.least(group[0]), group.len());
+        tokens! {
+            let ::core::option::Option::Some([#(#variables),*]) =
+                #private::Described::alike::<#least, #count>([#(#described),*])
+            else {
+                #fail
+            };
+        }
+    });
     let [args, rets] = sides;
     let pairs = &dims.pairs;
     tokens!({
@@ -255,15 +258,18 @@ fn dispatch(
         (None, ret) => (tokens!(rets), Role::Ret, ret.unwrap_or(0)),
     };
     let role = role_tokens(private, side);
-    let arms: Vec<_> = param
-        .elements
-        .iter()
+    // What most programs compute in has a branch of its own, before the table of jumps that many others make.
+    let (usual, others): (Vec<_>, Vec<_>) = param.elements.iter().partition(|element| is_f32(element));
+    let arms: Vec<_> = usual
+        .into_iter()
+        .chain(others)
         .map(|element| {
             chosen.push(element.clone());
             let inner = dispatch(private, call, places, var + 1, chosen);
             chosen.pop();
+            let is_it = if is_f32(element) { tokens!(is_alone) } else { tokens!(is) };
             tokens! {
-                if dtype == <#element as #private::Element>::DTYPE.code() {
+                if source.#is_it(<#element as #private::Element>::DTYPE) {
                     return #inner;
                 }
             }
@@ -272,10 +278,13 @@ fn dispatch(
     tokens! {
         {
             let source = #list[#index];
-            let dtype = source.dtype_code();
             #(#arms)*
             #private::cold();
             ::core::result::Result::Err(#private::dispatch_error(*frame, &__HANDLER, #var, #role, #index))
         }
     }
+}
+
+fn is_f32(element: &Type) -> bool {
+    matches!(element, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "f32"))
 }
