@@ -91,7 +91,11 @@ impl Gather {
                     let mut walk = Walk::new(outer, [0, 0], first / inner.size);
                     for row in chunk.chunks_exact_mut(inner.size) {
                         let [vector, offset] = walk.step().map(|offset| offset as usize);
-                        if inner.strides[0] == 0 {
+                        if inner.strides[0] == 1 {
+                            // Columns: a step between starts would take as long as the rest.
+                            let (from, starts) = (&operand[offset..], &starts[vector..][..inner.size]);
+                            row.iter_mut().zip(starts).for_each(|(to, start)| *to = from[*start]);
+                        } else if inner.strides[0] == 0 {
                             let from = operand[starts[vector] + offset..].iter().step_by(inner.strides[1] as usize);
                             row.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
                         } else {
