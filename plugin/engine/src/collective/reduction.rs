@@ -73,7 +73,7 @@ fn reduce<T: Element, C: Combine<T::Wide>>(operands: &[&[u8]], result: &mut [u8]
 }
 
 fn fast(function: BinaryOp, element: ElementType) -> Option<Loops> {
-    by_combine!(function, element, (T, C) => { reduce::<T, C> as Loops })
+    by_combine!(@narrow function, element, (T, C) => { reduce::<T, C> as Loops })
 }
 
 impl Reducer {
