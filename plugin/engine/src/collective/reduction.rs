@@ -53,6 +53,18 @@ fn reduce_four<T: Element, C: Combine<T::Wide>>(operands: [&[T]; 4], result: &mu
 }
 }
 
+/// The elements as they are computed. Compiled for types, and not for each function too.
+#[inline(never)]
+fn widen<T: Element>(operand: &[T], sums: &mut [T::Wide]) {
+    sums.iter_mut().zip(operand).for_each(|(sum, x)| *sum = x.widen());
+}
+
+/// The elements of sums.
+#[inline(never)]
+fn narrow<T: Element>(sums: &[T::Wide], result: &mut [T]) {
+    result.iter_mut().zip(sums).for_each(|(result, &sum)| *result = T::narrow(sum));
+}
+
 /// Reduces operands of equal length by a recognised function. Narrow floats are rounded once.
 fn reduce<T: Element, C: Combine<T::Wide>>(operands: &[&[u8]], result: &mut [u8]) {
     if let &[a, b, c, d] = operands {
@@ -64,16 +76,16 @@ fn reduce<T: Element, C: Combine<T::Wide>>(operands: &[&[u8]], result: &mut [u8]
         for (rank, operand) in operands.iter().enumerate() {
             let operand = &bytemuck::cast_slice::<u8, T>(operand)[index * LANES..][..sums.len()];
             match rank {
-                0 => sums.iter_mut().zip(operand).for_each(|(sum, x)| *sum = x.widen()),
+                0 => widen(operand, sums),
                 _ => accumulate::<T, C>(sums, operand),
             }
         }
-        result.iter_mut().zip(sums).for_each(|(result, sum)| *result = T::narrow(*sum));
+        narrow(sums, result);
     }
 }
 
 fn fast(function: BinaryOp, element: ElementType) -> Option<Loops> {
-    by_combine!(function, element, (T, C) => { reduce::<T, C> as Loops })
+    by_combine!(@narrow function, element, (T, C) => { reduce::<T, C> as Loops })
 }
 
 impl Reducer {

@@ -75,3 +75,22 @@ fn functions_of_all_pairs_of_rows_are_reduced() {
     check_pairs(ElementType::F64, |i| i as f64 / 8.0 - 60.0, |x| x, f64::EPSILON);
     check_pairs(ElementType::S32, |i| i as i32 - 500, f64::from, 0.0);
 }
+
+#[test]
+fn sums_of_narrow_floats_round_once() {
+    use oxcall_kernels::element::{bf16, f16};
+    let sums = |element: ElementType, rows: usize, columns: usize| {
+        func(|f| {
+            let x = f.param(TensorType::new(element, [rows, columns]));
+            let init = f.splat(TensorType::new(element, []), vec![0; 2]);
+            let scalars = [TensorType::new(element, []), TensorType::new(element, [])];
+            let add = f.region(scalars, |f, params| Ok(vec![binary(f, BinaryOp::Add, params[0], params[1])?]))?;
+            f.with_regions(OpKind::Reduce { dims: vec![0] }, [x, init], [add])
+        })
+    };
+    // One after another, bf16 would stay at 256 and f16 at 2048.
+    let results = run(sums(ElementType::BF16, 3000, 1), &|e| vec![shared(e, &[bf16::ONE; 3000])]).unwrap();
+    assert_eq!(values::<bf16>(&results[0]), [bf16::from_f32(3000.0)]);
+    let results = run(sums(ElementType::F16, 5000, 3), &|e| vec![shared(e, &[f16::ONE; 15_000])]).unwrap();
+    assert_eq!(values::<f16>(&results[0]), [f16::from_f32(5000.0); 3]);
+}

@@ -194,8 +194,8 @@ macro_rules! precise {
 precise!(u8, u32, u64, i32, i64, f64, Complex<f64>);
 
 /// Evaluates `$body` with `$T` as the type in which elements are read and `$C` as the function for `$op`, and wraps it
-/// in `Some`; `None` for rare combinations, which run as a program. Integers of one width share code that does not
-/// depend on their sign: that of signed ones, which are common.
+/// in `Some`; `None` for rare combinations, which run as a program, and for narrow numbers, which a pass reduces in 32
+/// bits. Integers of one width share code that does not depend on their sign: that of signed ones, which are common.
 #[macro_export]
 macro_rules! by_combine {
     (@function $value:ident, $result:ident, $C:ident => $body:expr; [$($op:ident)+]) => {
@@ -209,12 +209,18 @@ macro_rules! by_combine {
     };
     ($op:expr, $element:expr, ($T:ident, $C:ident) => $body:expr) => {
         $crate::by_combine!(@ $op, $element, ($T, $C) => $body;
-            [F32 => f32, F64 => f64, F16 => $crate::element::f16, BF16 => $crate::element::bf16]
-                [Add Multiply Maximum Minimum],
+            [F32 => f32, F64 => f64] [Add Multiply Maximum Minimum],
             [U32 | S32 => i32, U64 | S64 => i64] [Add Multiply And Or Xor],
             [Pred => $crate::element::Pred] [And Or],
             [U32 => u32, U64 => u64, S32 => i32, S64 => i64] [Maximum Minimum],
             [C64 => $crate::element::Complex<f32>, C128 => $crate::element::Complex<f64>] [Add Multiply])
+    };
+    // As above, and for narrow floats.
+    (@narrow $op:expr, $element:expr, ($T:ident, $C:ident) => $body:expr) => {
+        $crate::by_combine!($op, $element, ($T, $C) => $body).or_else(|| {
+            $crate::by_combine!(@ $op, $element, ($T, $C) => $body;
+                [F16 => $crate::element::f16, BF16 => $crate::element::bf16] [Add Multiply Maximum Minimum])
+        })
     };
     // As above, with the types in which elements are computed.
     (@computed $op:expr, $element:expr, ($T:ident, $C:ident) => $body:expr) => {

@@ -71,7 +71,9 @@ pub(super) fn any_function(op: &Op) -> Option<BinaryOp> {
     let [region] = &op.regions[..] else { return None };
     let [body] = &region.ops[..] else { return None };
     let OpKind::Binary(function) = body.kind else { return None };
-    let is_applied = body.operands == region.params && region.results == body.results;
+    let is_both =
+        matches!((&body.operands[..], &region.params[..]), (&[a, b], &[x, y]) if [a, b] == [x, y] || [b, a] == [x, y]);
+    let is_applied = is_both && region.results == body.results;
     let is_known = matches!(function, Add | And | Maximum | Minimum | Multiply | Or | Xor);
     (is_applied && is_known).then_some(function)
 }

@@ -16,34 +16,47 @@ use crate::kernels::simd::vectorised;
 use crate::machine::{Block, Slot};
 use crate::pool::Cost;
 
-/// A reduction to the extreme value; `run` is an instance of its code.
+/// A reduction to the extreme value.
 #[derive(Debug)]
 struct ArgExtreme {
     largest: bool,
     layout: Layout,
-    width: usize,
+    /// The bytes of a value and of an index.
+    widths: [usize; 2],
     /// Whether values are `f32`, and indices `i32`.
     are_words: bool,
-    run: Run,
+    /// Instances of [`rows`] and [`some_columns`].
+    rows: Work,
+    columns: Work,
 }
 
-type Run = fn(&ArgExtreme, Context<'_>, Inputs<'_>, Outputs<'_>);
+/// Computes the results from some number on, of which it gets the bytes.
+type Work = fn(&ArgExtreme, Inputs<'_>, usize, (&mut [u8], &mut [u8]));
 
 pub(super) fn make(largest: bool, value: ElementType, index: ElementType, layout: &Layout) -> Option<Box<dyn Kernel>> {
     macro_rules! instance {
         ($($element:ident $ty:ty),*) => {
             match (value, index) {
                 $(
-                    (ElementType::$element, ElementType::S32) => run::<$ty, i32>,
-                    (ElementType::$element, ElementType::S64) => run::<$ty, i64>,
+                    (ElementType::$element, ElementType::S32) => (rows::<$ty, i32>, some_columns::<$ty, i32>),
+                    (ElementType::$element, ElementType::S64) => (rows::<$ty, i64>, some_columns::<$ty, i64>),
                 )*
                 _ => return None,
             }
         };
     }
-    let run: Run = instance!(F32 f32, F64 f64, F16 f16, BF16 bf16, S8 i8, S16 i16, S32 i32, S64 i64, U8 u8, U16 u16, U32 u32, U64 u64);
+    let (rows, columns): (Work, Work) = instance!(F32 f32, F64 f64, F16 f16, BF16 bf16, S8 i8, S16 i16, S32 i32, S64 i64, U8 u8, U16 u16, U32 u32, U64 u64);
     let are_words = (value, index) == (ElementType::F32, ElementType::S32);
-    Some(Box::new(ArgExtreme { largest, layout: layout.clone(), width: value.byte_width(), are_words, run }))
+    let widths = [value.byte_width(), index.byte_width()];
+    Some(Box::new(ArgExtreme { largest, layout: layout.clone(), widths, are_words, rows, columns }))
+}
+
+/// The operands, and the initial pair.
+type Operands<'a, V, I> = ((&'a [V], &'a [I]), (<V as Element>::Wide, I));
+
+fn operands<V: Element, I: Element>(inputs: Inputs<'_>) -> Operands<'_, V, I> {
+    let init = (inputs.get::<V>(2)[0].widen(), inputs.get::<I>(3)[0]);
+    ((inputs.get(0), inputs.get(1)), init)
 }
 
 /// Whether the first of two (value, index) pairs is the result: NaN comes first, then the extreme value, then the lower
@@ -230,41 +243,20 @@ fn first_of_columns<V: Element, I: Element + Ord>(
 }
 }
 
-fn run<V, I>(op: &ArgExtreme, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>)
-where
-    V: Element,
-    V::Wide: PartialOrd,
-    I: Element + Ord,
-{
-    let operands = (inputs.get::<V>(0), inputs.get::<I>(1));
-    let init = (inputs.get::<V>(2)[0].widen(), inputs.get::<I>(3)[0]);
-    let (values, indices) = (outputs.take::<V>(0), outputs.take::<I>(1));
-    let (results, columns) = (values.len(), op.layout.columns());
-    let is_of_rows = op.layout.row() > 1 || columns == 1;
-    let unit = match () {
-        () if is_of_rows => 1,
-        () if results / columns < 2 * cx.pool.threads() => COLUMNS,
-        () => columns,
-    };
-    let piece = results.div_ceil(PIECES * cx.pool.threads()).next_multiple_of(unit);
-    let pieces = values.chunks_mut(piece).zip(indices.chunks_mut(piece)).enumerate();
-    let work = if is_of_rows { rows::<V, I> } else { some_columns::<V, I> };
-    cx.pool.for_each(op.cost(), pieces.collect(), |(index, results)| work(op, operands, init, index * piece, results));
-}
-
 /// The pieces of work for each thread.
 const PIECES: usize = 4;
 
 /// The results from `start` on, whose elements are in rows, or scattered.
 fn rows<V: Element, I: Element + Ord>(
     op: &ArgExtreme,
-    (values, indices): (&[V], &[I]),
-    init: (V::Wide, I),
+    inputs: Inputs<'_>,
     start: usize,
-    results: (&mut [V], &mut [I]),
+    (values, indices): (&mut [u8], &mut [u8]),
 ) where
     V::Wide: PartialOrd,
 {
+    let results: (&mut [V], &mut [I]) = (bytemuck::cast_slice_mut(values), bytemuck::cast_slice_mut(indices));
+    let ((values, indices), init) = operands::<V, I>(inputs);
     let ArgExtreme { largest, layout, .. } = op;
     if let Some(row) = layout.neighbouring_rows() {
         let operands = (&values[start * row..], &indices[start * row..]);
@@ -283,13 +275,15 @@ fn rows<V: Element, I: Element + Ord>(
 /// The results from `start` on, whose elements are below each other.
 fn some_columns<V: Element, I: Element + Ord>(
     op: &ArgExtreme,
-    (values, indices): (&[V], &[I]),
-    init: (V::Wide, I),
+    inputs: Inputs<'_>,
     start: usize,
-    (value_results, index_results): (&mut [V], &mut [I]),
+    (values, indices): (&mut [u8], &mut [u8]),
 ) where
     V::Wide: PartialOrd,
 {
+    let (value_results, index_results): (&mut [V], &mut [I]) =
+        (bytemuck::cast_slice_mut(values), bytemuck::cast_slice_mut(indices));
+    let ((values, indices), init) = operands::<V, I>(inputs);
     let (layout, columns) = (&op.layout, op.layout.columns());
     let (mut best, mut best_indices) = ([init.0; COLUMNS], [init.1; COLUMNS]);
     let mut done = 0;
@@ -317,7 +311,7 @@ impl Kernel for ArgExtreme {
 
     fn cost(&self) -> Cost {
         let elements = (self.layout.results() * self.layout.elements()) as f64;
-        Cost { flops: 8.0 * elements, bytes: elements * (self.width + 4) as f64 }
+        Cost { flops: 8.0 * elements, bytes: elements * (self.widths[0] + 4) as f64 }
     }
 
     fn generate(&self, block: &mut Block<'_>, inputs: &[Slot], outputs: &[Slot]) -> Option<()> {
@@ -346,11 +340,24 @@ impl Kernel for ArgExtreme {
         block.write_each(outputs[1], (1, Width::Word), &indices)
     }
 
-    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, outputs: Outputs<'_>) -> Result<(), Error> {
+    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
         // An empty result has no loops to walk.
-        if self.layout.results() > 0 {
-            (self.run)(self, cx, inputs, outputs);
+        let (results, columns) = (self.layout.results(), self.layout.columns());
+        if results == 0 {
+            return Ok(());
         }
+        let is_of_rows = self.layout.row() > 1 || columns == 1;
+        let unit = match () {
+            () if is_of_rows => 1,
+            () if results / columns < 2 * cx.pool.threads() => COLUMNS,
+            () => columns,
+        };
+        let piece = results.div_ceil(PIECES * cx.pool.threads()).next_multiple_of(unit);
+        let [values, indices] = [0, 1].map(|index| outputs.take::<u8>(index).chunks_mut(piece * self.widths[index]));
+        let work = if is_of_rows { self.rows } else { self.columns };
+        cx.pool.for_each(self.cost(), values.zip(indices).enumerate().collect(), |(index, results)| {
+            work(self, inputs, index * piece, results);
+        });
         Ok(())
     }
 }

@@ -1,8 +1,7 @@
 //! Reductions of one operand by a recognised function.
 //!
 //! Floats are summed in many short chains that are then joined in pairs, so that the error grows with the logarithm of
-//! the number of elements. Narrow floats are rounded once, at the end. The order of the sum depends only on shapes,
-//! never on the number of threads.
+//! the number of elements. The order of the sum depends only on shapes, never on the number of threads.
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType};

@@ -71,9 +71,6 @@ pub fn row_fold(function: BinaryOp, element: ElementType) -> Option<(RowFold, Sc
             *out = row.chunks(SEGMENT).map(fold_slice::<T, C>).reduce(C::combine).unwrap_or(C::IDENTITY);
         }
     }
-    if matches!(element, ElementType::F16 | ElementType::BF16 | ElementType::Pred) {
-        return None;
-    }
     by_combine!(@computed function, element, (T, C) => {
         (rows::<T, C> as RowFold, Scalar::from_pod(<C as Combine<T>>::IDENTITY))
     })
@@ -92,9 +89,6 @@ pub struct ColumnFold {
 pub fn column_fold(function: BinaryOp, element: ElementType) -> Option<ColumnFold> {
     fn columns<T: Element<Wide = T>, C: Combine<T>>(earlier: &[u8], sums: &mut [u8]) {
         join::<T, C>(bytemuck::cast_slice(earlier), bytemuck::cast_slice_mut(sums));
-    }
-    if matches!(element, ElementType::F16 | ElementType::BF16 | ElementType::Pred) {
-        return None;
     }
     by_combine!(@computed function, element, (T, C) => {
         ColumnFold { join: columns::<T, C>, identity: Scalar::from_pod(<C as Combine<T>>::IDENTITY) }

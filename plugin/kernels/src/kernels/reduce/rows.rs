@@ -11,14 +11,29 @@ use crate::kernels::simd::vectorised;
 /// The number of accumulators side by side.
 const LANES: usize = 32;
 
-vectorised! {
 /// Reduces a slice; the identity if it is empty.
 pub(super) fn fold_slice<T: Element, C: Combine<T::Wide>>(slice: &[T]) -> T::Wide {
+    // Once more by a complex identity, infinities would be others. All else keeps its bits, and shares the long loop.
+    if slice.len() <= LONGEST_SHORT || T::TYPE.is_complex() {
+        return fold_alone::<T, C>(slice);
+    }
+    let mut result = [T::zeroed()];
+    each::<T, C, 0>(slice, slice.len(), C::IDENTITY, &mut result);
+    result[0].widen()
+}
+
+/// The longest row of [`fold_short`].
+const LONGEST_SHORT: usize = 16;
+
+vectorised! {
+/// [`fold_slice`] by itself.
+fn fold_alone<T: Element, C: Combine<T::Wide>>(slice: &[T]) -> T::Wide {
     // Rows of a few elements, such as points in space, are many.
     match slice.len() {
         row @ 0..=4 => fold_short::<T, C, 4>(&copied_lanes(slice), row),
-        row @ 5..=16 => fold_short::<T, C, 16>(&copied_lanes(slice), row),
-        row => fold_long::<T, C>(slice, row),
+        row @ 5..=LONGEST_SHORT => fold_short::<T, C, 16>(&copied_lanes(slice), row),
+        row if T::TYPE.is_complex() => fold_long::<T, C>(slice, row),
+        _ => unreachable!("long rows of real numbers are those of `each`"),
     }
 }
 }
@@ -27,17 +42,18 @@ pub(super) fn fold_slice<T: Element, C: Combine<T::Wide>>(slice: &[T]) -> T::Wid
 pub(super) fn fold_each<T: Element, C: Combine<T::Wide>>(elements: &[T], row: usize, init: T::Wide, results: &mut [T]) {
     // Products of complex infinities and one are others, so that lanes without an element count.
     let fold = match row {
-        2..=8 if is_common::<T, C>() && !T::TYPE.is_complex() => match row {
+        0..=8 if is_common::<T, C>() && !T::TYPE.is_complex() => match row {
             2 => each_known::<T, C, 2, 4>,
             3 => each_known::<T, C, 3, 4>,
             4 => each_known::<T, C, 4, 4>,
             5 => each_known::<T, C, 5, 8>,
             6 => each_known::<T, C, 6, 8>,
             7 => each_known::<T, C, 7, 8>,
-            _ => each_known::<T, C, 8, 8>,
+            8 => each_known::<T, C, 8, 8>,
+            _ => each::<T, C, 16>,
         },
         0..=4 => each::<T, C, 4>,
-        5..=16 => each::<T, C, 16>,
+        5..=LONGEST_SHORT => each::<T, C, 16>,
         _ => each::<T, C, 0>,
     };
     fold(elements, row, init, results);
@@ -70,16 +86,18 @@ fn each<T: Element, C: Combine<T::Wide>, const N: usize>(elements: &[T], row: us
         }
         return;
     }
-    // Rows from whose start on there are `N` elements: vectors are loaded of these, also beyond the row.
-    let whole = if elements.len() < N { 0 } else { (elements.len() - N) / row.max(1) + 1 };
-    let (loaded, copied) = results.split_at_mut(whole.min(results.len()));
-    for (index, result) in loaded.iter_mut().enumerate() {
-        let lanes = elements[index * row..].first_chunk().expect("there are as many");
+    for (index, result) in results.iter_mut().enumerate() {
+        // Vectors are loaded from the row on, also beyond it, while there are `N` elements.
+        let rest = &elements[index * row..];
+        let copied: [T; N];
+        let lanes = match rest.first_chunk() {
+            Some(lanes) => lanes,
+            None => {
+                copied = copied_lanes(&rest[..row]);
+                &copied
+            }
+        };
         *result = T::narrow(C::combine(init, fold_short::<T, C, N>(lanes, row)));
-    }
-    for (index, result) in copied.iter_mut().enumerate() {
-        let lanes = copied_lanes(&elements[(whole + index) * row..][..row]);
-        *result = T::narrow(C::combine(init, fold_short::<T, C, N>(&lanes, row)));
     }
 }
 }

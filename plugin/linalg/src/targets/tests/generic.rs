@@ -1,6 +1,7 @@
 //! The targets of XLA, row-major.
 
 use oxcall::ndarray::{Array1, Array3, array};
+use oxcall::prelude::{bf16, f16};
 use oxcall::testing::{Call, call};
 
 use super::*;
@@ -90,4 +91,45 @@ fn integers_and_more_than_there_are() {
     assert_eq!((result::<u8>(&out, 0), result::<i32>(&out, 1)), (vec![9, 9], vec![1, 2]));
     assert_eq!(result::<u8>(&top(4).unwrap(), 0), [9, 9, 3, 1]);
     assert!(top(5).is_err());
+}
+
+/// A comparison by the specification: NaN above all, zeros equal, and of equal elements the one with the lower index.
+fn check_order<T: Sortable>(values: Vec<T>, lowest: T, highest: T) {
+    let count = values.len() as i64;
+    let index = Array1::from_iter(0..count as i32);
+    for (initial, largest) in [(lowest, true), (highest, false)] {
+        let mut expected: Vec<usize> = (0..values.len()).collect();
+        let is_nan = |x: T| x.partial_cmp(&x).is_none();
+        let ascending = |a: T, b: T| a.partial_cmp(&b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)));
+        expected
+            .sort_by(|&a, &b| if largest { ascending(values[b], values[a]) } else { ascending(values[a], values[b]) });
+        let expected: Vec<i32> = expected.into_iter().map(|i| i as i32).collect();
+        for kept in [1, 3, count - 1, count] {
+            let call = call::<approx_top_k>().arg(Array1::from_vec(values.clone())).arg(&index);
+            let call = call.arg(initial).arg(-1i32).attr("reduction_dim", 0i64);
+            let out = call.ret_of::<T>(&[kept]).ret_of::<i32>(&[kept]).run().unwrap();
+            assert_eq!(result::<i32>(&out, 1), expected[..kept as usize], "{:?} {largest}", T::DTYPE);
+        }
+    }
+}
+
+#[test]
+fn elements_of_every_type_are_in_order() {
+    macro_rules! integers {
+        ($($ty:ident)*) => {$(
+            let numbers = [3, 0, 1, $ty::MAX, $ty::MIN, 2, $ty::MAX / 2 + 1, 3, $ty::MIN, 0, $ty::MAX - 1];
+            check_order(numbers.to_vec(), $ty::MIN, $ty::MAX);
+        )*};
+    }
+    integers!(i8 i16 i32 i64 u8 u16 u32 u64);
+    macro_rules! floats {
+        ($($ty:ident)*) => {$(
+            let (inf, nan) = (<$ty as num_traits::Float>::infinity(), <$ty as num_traits::Float>::nan());
+            let [one, small] = [<$ty as num_traits::One>::one(), <$ty as num_traits::Float>::min_positive_value()];
+            let zero = one - one;
+            let numbers = [one, -zero, nan, -one, zero, inf, -inf, small, -small, -nan, one + one, -zero, -one];
+            check_order(numbers.to_vec(), -inf, inf);
+        )*};
+    }
+    floats!(f16 bf16 f32 f64);
 }

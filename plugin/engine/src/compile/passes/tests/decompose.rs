@@ -1,5 +1,5 @@
 use oxcall::Code;
-use oxcall_hlo::{Attribute, CustomCall, CustomCallApiVersion, DotDims, Literal};
+use oxcall_hlo::{Attribute, CustomCall, CustomCallApiVersion, DotDims, Literal, WindowDim};
 
 use super::*;
 use crate::compile::passes::decompose::decompose;
@@ -194,4 +194,39 @@ fn linear_algebra_of_xlas_builders_is_typed() {
     assert_eq!(call("Eigh", "0,1,100,1e-6"), ("Eigh.f32".to_owned(), dictionary(&[("lower", false)])));
     assert_eq!(call("Eigh", "what"), ("Eigh".to_owned(), None));
     assert_eq!(call("other", ""), ("other".to_owned(), None));
+}
+
+/// Kernels have no loops for reductions of narrow numbers: every function of them, with its parameters in either order.
+#[test]
+fn narrow_numbers_are_reduced_in_32_bits() {
+    use BinaryOp::{Add, And, Maximum, Minimum, Multiply, Or, Xor};
+    use ElementType::{BF16, F16, F32, Pred, S2, S4, S8, S16, S32, U2, U4, U8, U16};
+    let floats = [F16, BF16].map(|element| (element, F32, vec![Add, Maximum, Minimum, Multiply]));
+    let all = || vec![Add, And, Maximum, Minimum, Multiply, Or, Xor];
+    let integers = [S2, S4, S8, S16, U2, U4, U8, U16].map(|element| (element, S32, all()));
+    for (element, wide, functions) in floats.into_iter().chain(integers).chain([(Pred, S32, vec![Xor])]) {
+        let window = WindowDim {
+            size: 3,
+            stride: 3,
+            padding_low: 0,
+            padding_high: 0,
+            base_dilation: 1,
+            window_dilation: 1,
+            reversal: false,
+        };
+        let kinds = [OpKind::Reduce { dims: vec![0] }, OpKind::ReduceWindow { window: vec![window] }];
+        for (function, kind) in functions.into_iter().flat_map(|function| kinds.clone().map(|kind| (function, kind))) {
+            for order in [[0, 1], [1, 0]] {
+                let mut f = FuncBuilder::new("main");
+                let (x, init) = (f.param(TensorType::new(element, [6])), f.param(scalar(element)));
+                let body = f.region([scalar(element), scalar(element)], |f, params| {
+                    Ok(vec![f.op(OpKind::Binary(function), [params[order[0]], params[order[1]]])?])
+                });
+                let results = f.with_regions(kind.clone(), [x, init], [body.unwrap()]).unwrap();
+                let text = decomposed(f, results);
+                let wide = format!(" {wide}[");
+                assert!(text.lines().any(|line| line.contains("= reduce") && line.contains(&wide)), "{text}");
+            }
+        }
+    }
 }
