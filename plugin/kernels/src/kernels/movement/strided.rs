@@ -41,28 +41,35 @@ enum Order {
 }
 
 impl Order {
-    fn new(loops: &[Loop<1>]) -> Order {
+    fn new(loops: &[Loop<1>], width: usize) -> Order {
         let order = match loops.iter().rposition(|each| each.strides[0] == 1) {
             Some(inner) if inner + 1 == loops.len() => Order::Rows,
             Some(dim) => Order::Tiles(dim),
             None => Order::Elements,
         };
-        if order.is_short(loops) { Places::new(loops).map_or(order, Order::Places) } else { order }
+        if order.is_short(loops, width) { Places::new(loops).map_or(order, Order::Places) } else { order }
     }
 
-    /// Whether its innermost loops are so short that what is around them takes longer than the copy.
-    fn is_short(&self, loops: &[Loop<1>]) -> bool {
+    /// Whether its innermost loops, over elements of `width` bytes, are so short that what is around them takes longer than the copy.
+    fn is_short(&self, loops: &[Loop<1>], width: usize) -> bool {
         let Some((inner, outer)) = loops.split_last() else { return false };
         match *self {
             Order::Rows => inner.size < SHORT && outer.len() > 1,
             Order::Elements => inner.size < LONG && !outer.is_empty(),
             Order::Tiles(dim) => {
-                let sides = [loops[dim].size, inner.size];
-                sides.iter().any(|&side| side < 8) && sides.iter().all(|&side| side < LONG)
+                let [rows, columns] = [loops[dim].size, inner.size];
+                let is_small = rows < LONG && columns < LONG && rows.min(columns) < 8;
+                let is_thin = (5..16).contains(&rows.min(columns)) && !is_every(rows, inner.strides[0], width);
+                is_small || is_thin
             }
             Order::Places(_) => false,
         }
     }
+}
+
+/// Whether a few rows, of elements that are `stride` apart in the operand, are copied row by row, in vectors.
+pub(super) fn is_every(rows: usize, stride: isize, width: usize) -> bool {
+    rows < 16 && (2..=MOST_COMPILED).contains(&stride) && width <= 4
 }
 
 /// The elements of a row from which on it is copied by `memcpy`.
@@ -96,7 +103,7 @@ impl StridedCopy {
         let loops = collapse(dims.iter().zip(strides).map(|(&size, stride)| Loop { size, strides: [stride] }));
         let mut copy = StridedCopy { name, width, loops, offset, count: dims.iter().product(), order: Order::Rows };
         copy.join_neighbours();
-        copy.order = Order::new(&copy.loops);
+        copy.order = Order::new(&copy.loops, copy.width);
         copy
     }
 
@@ -108,7 +115,7 @@ impl StridedCopy {
         strides: impl IntoIterator<Item = isize>,
     ) -> StridedCopy {
         let loops = collapse(dims.iter().zip(strides).map(|(&size, stride)| Loop { size, strides: [stride] }));
-        let (count, order) = (dims.iter().product(), Order::new(&loops));
+        let (count, order) = (dims.iter().product(), Order::new(&loops, width));
         StridedCopy { name, width, loops, offset: 0, count, order }
     }
 
@@ -270,11 +277,12 @@ fn stores<T>(count: usize, [rows, columns]: [usize; 2]) -> Stores {
 }
 
 /// The smallest number of rows that one thread copies, of matrices of `tall` rows of `pitch` bytes: whole matrices if
-/// these are small, or have so few rows that each part would be too thin for a tile; otherwise whole tiles.
+/// these are small, otherwise whole tiles, or single rows where there are fewer.
 fn rows_together(tall: usize, pitch: usize) -> usize {
     match tall {
-        _ if tall < 16 || tall * pitch <= 32 << 10 => tall,
+        _ if tall * pitch <= 32 << 10 => tall,
         _ if tall.is_multiple_of(16) => 16,
+        ..16 => 1,
         _ => 8,
     }
 }
@@ -347,8 +355,10 @@ pub(super) fn copy_short_rows<T: Pod>(
     copy((from, from_pitch), (to, to_pitch), len);
 }
 
-/// The largest distance of elements that fusions read where they are: that of the columns of 3 x 3 matrices. Up to 8,
-/// copies of words and less are compiled for vectors.
+/// The largest distance of elements for which copies of words, and less, are compiled for vectors.
+const MOST_COMPILED: isize = 8;
+
+/// The largest distance of elements that fusions read where they are: that of the columns of 3 x 3 matrices.
 pub(crate) const LARGEST_STRIDE: usize = 9;
 
 /// Copies elements that are `stride` apart, from `start` on.

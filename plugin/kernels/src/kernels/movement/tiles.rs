@@ -57,6 +57,7 @@ impl<T: Pod> Matrix<'_, T> {
             }
         }
         match (size_of::<T>(), rows.min(columns)) {
+            (width, _) if strided::is_every(rows, self.stride, width) => self.transpose_thin(dst, size),
             (..=4, 16..) => shuffle_tiles::<T, 16>(self, dst, size),
             (..=4, 8..) => shuffle_tiles::<T, 8>(self, dst, size),
             // With AVX-512, LLVM's shuffles of wider elements take longer than picking them; with AVX2, two thirds.
