@@ -1,6 +1,7 @@
 //! Stacks of what a fusion computes, which it writes itself, against the parts.
 
 use oxcall_hlo::parse_text;
+use oxcall_kernels::element::bf16;
 
 use super::*;
 
@@ -75,5 +76,5 @@ fn check<T: Pod + PartialEq + std::fmt::Debug>(element: &str, of: impl Fn(f32) -
 fn are_written_by_the_fusion_of_their_parts() {
     check::<f32>("f32", |x| x, |x| x);
     check::<f64>("f64", f64::from, |x| x as f32);
-    check::<oxcall_kernels::element::bf16>("bf16", oxcall_kernels::element::bf16::from_f32, |x| x.to_f32());
+    check::<bf16>("bf16", bf16::from_f32, bf16::to_f32);
 }

@@ -249,7 +249,7 @@ impl Program {
             return LONG_TILE.next_multiple_of(unit).min(self.count);
         }
         let cells = self.registers.iter().chain(&self.inputs).chain(&self.outputs).filter(|cell| !cell.per_row);
-        let width: usize = cells.map(|cell| cell.width()).sum();
+        let width: usize = cells.map(Cell::width).sum();
         let tile = (TILE_BYTES / width.max(1)).clamp(512, 2048) / 64 * 64;
         ((tile / unit).max(1) * unit).min(self.count)
     }
@@ -292,12 +292,12 @@ impl Program {
 
     /// The size of each operand's elements, in bytes.
     pub(super) fn operand_widths(&self) -> impl Iterator<Item = usize> {
-        self.inputs.iter().map(|cell| cell.width())
+        self.inputs.iter().map(Cell::width)
     }
 
     /// The size of each result's elements, in bytes.
     pub(super) fn result_widths(&self) -> impl ExactSizeIterator<Item = usize> {
-        self.outputs.iter().map(|cell| cell.width())
+        self.outputs.iter().map(Cell::width)
     }
 
     /// The slot of operand `index`, or of a result, which follow the operands.

@@ -50,7 +50,8 @@ impl Order {
         if order.is_short(loops, width) { Places::new(loops).map_or(order, Order::Places) } else { order }
     }
 
-    /// Whether its innermost loops, over elements of `width` bytes, are so short that what is around them takes longer than the copy.
+    /// Whether its innermost loops, over elements of `width` bytes, are so short that what is around them takes longer
+    /// than the copy.
     fn is_short(&self, loops: &[Loop<1>], width: usize) -> bool {
         let Some((inner, outer)) = loops.split_last() else { return false };
         match *self {
