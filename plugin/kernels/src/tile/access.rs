@@ -169,6 +169,15 @@ impl Access {
         }
     }
 
+    /// The number of groups of evenly spaced rows of `row` elements, in the domain.
+    pub(super) fn groups(&self, row: usize) -> usize {
+        match &self.dims[..] {
+            [] => 1,
+            [outer @ .., _, inner] if inner.size <= row => outer.iter().map(|dim| dim.size).product(),
+            [outer @ .., _] => outer.iter().map(|dim| dim.size).product(),
+        }
+    }
+
     /// The operand's element for each element of the domain, which is the box, beginning at `first`.
     pub(crate) fn places(&self, first: usize) -> impl Iterator<Item = usize> {
         (first..).map(|index| {

@@ -110,6 +110,9 @@ pub struct Builder {
 /// A row of machine code takes as long, beside its elements, as a copy of so many takes.
 const COPIED: usize = 32;
 
+/// Rows of machine code that are evenly spaced take as long, beside each of them, as a copy of so many elements takes.
+const COPIED_FOR_GROUP: usize = 512;
+
 impl Builder {
     /// A program over `count` elements, whose operands have the given types and numbers of elements.
     pub fn new(count: usize, inputs: impl IntoIterator<Item = (ElementType, usize)>) -> Builder {
@@ -403,15 +406,26 @@ impl Builder {
         self.gathers().all(|parts| ring(parts).is_some() || is_long(parts))
     }
 
-    /// Whether runs of gathered elements together are as long as copies of `copied` elements, on average.
+    /// Whether copies of all gathered elements take longer than to find their runs, each of which takes as long as a
+    /// copy of `copied` elements.
     fn are_long(&self, copied: usize) -> bool {
         let has_rings = self.has_long_rows();
         let runs_of = |parts: &Parts| match ring(parts) {
             Some(ring) if has_rings => self.count / ring.width,
             _ => runs(parts),
         };
-        let runs = self.gathers().map(runs_of).max();
-        runs.is_none_or(|runs| self.count / runs.max(1) * self.gathers().count() >= copied)
+        let Some(runs) = self.gathers().map(runs_of).max() else { return true };
+        runs * copied + self.groups() * COPIED_FOR_GROUP <= self.count * self.gathers().count()
+    }
+
+    /// The number of groups of runs that are evenly spaced, if no run ends within a line of another.
+    fn groups(&self) -> usize {
+        let accesses = || self.gathers().filter(|parts| ring(parts).is_none()).flatten().map(|(_, access)| access);
+        if accesses().any(Access::cuts_lines) {
+            return 0;
+        }
+        let row = accesses().map(Access::line).filter(|&line| line > 1).min().unwrap_or(self.count);
+        accesses().map(|access| access.groups(row)).max().unwrap_or(0)
     }
 
     /// Whether each run of a gathered value repeats one word or pair, so that the code loads a single element.
