@@ -9,27 +9,11 @@ use super::*;
 fn program(element: &str, dims: [usize; 2], dim: usize, largest: bool, init: &str) -> Module {
     let array = |element: &str| format!("tensor<{}x{}x{element}>", dims[0], dims[1]);
     let result = |element: &str| format!("tensor<{}x{element}>", dims[1 - dim]);
-    let [better, kind] = match (largest, element.starts_with('u'), element.contains('f')) {
-        (true, unsigned, float) => [
-            "GT",
-            if float {
-                "FLOAT"
-            } else if unsigned {
-                "UNSIGNED"
-            } else {
-                "SIGNED"
-            },
-        ],
-        (false, unsigned, float) => [
-            "LT",
-            if float {
-                "FLOAT"
-            } else if unsigned {
-                "UNSIGNED"
-            } else {
-                "SIGNED"
-            },
-        ],
+    let better = if largest { "GT" } else { "LT" };
+    let kind = match element {
+        _ if element.contains('f') => "FLOAT",
+        _ if element.starts_with('u') => "UNSIGNED",
+        _ => "SIGNED",
     };
     let text = format!(
         "func.func @main(%x: {array}) -> ({values}, {indices}) {{

@@ -16,11 +16,12 @@ use super::elements::Elements;
 use super::memory::{Buffers, Cell, Memory, Sizes, Slot};
 use super::rings::LONGEST_RING;
 use super::run::Run;
-use super::spread::{self, spread};
+use super::spread::spread;
 use super::table::{Accumulators, Table};
 use crate::by_width;
 use crate::element::Scalar;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::kernels::movement::interleave::{interleave_few, place};
 use crate::kernels::reduce::RowFold;
 use crate::kernels::simd::vectorised;
 use crate::machine::{self, Block};
@@ -470,7 +471,7 @@ fn stack_parts<T: bytemuck::Pod>(memory: &mut Memory, parts: &[Slot], out: Slot)
         memory.with(out, parts, |out, parts| {
             let mut arrays: [&[T]; N] = [&[]; N];
             arrays.iter_mut().zip(parts).for_each(|(array, part)| *array = bytemuck::cast_slice(part));
-            spread::stack(arrays, bytemuck::cast_slice_mut(out));
+            interleave_few(&arrays, bytemuck::cast_slice_mut(out));
         });
     }
     match *parts {
@@ -481,7 +482,7 @@ fn stack_parts<T: bytemuck::Pod>(memory: &mut Memory, parts: &[Slot], out: Slot)
             for (column, &part) in parts.iter().enumerate() {
                 memory.with(out, [part], |out, [part]| {
                     let (part, out) = (bytemuck::cast_slice::<u8, T>(part), bytemuck::cast_slice_mut(out));
-                    spread::place(part, column, parts.len(), out);
+                    place(part, column, parts.len(), out);
                 });
             }
         }

@@ -1,4 +1,4 @@
-//! Elements that repeat for the row that each stands for, and rows of one element of each of several arrays.
+//! Elements that repeat for the row that each stands for.
 
 use bytemuck::Pod;
 
@@ -28,28 +28,4 @@ pub(super) fn spread<T: Pod>(from: &[T], row: usize, out: &mut [T]) {
         }
     }
 }
-}
-
-vectorised! {
-/// Writes rows of one element of each array.
-pub(super) fn stack<T: Pod, const N: usize>(arrays: [&[T]; N], out: &mut [T]) {
-    let rows = out.as_chunks_mut::<N>().0;
-    let count = rows.len();
-    let mut lines = arrays;
-    for line in &mut lines {
-        *line = &line[..count];
-    }
-    for (index, row) in rows.iter_mut().enumerate() {
-        for column in 0..N {
-            row[column] = lines[column][index];
-        }
-    }
-}
-}
-
-/// Writes the elements of one array to rows of `row` elements, each to its row's element `column`.
-pub(super) fn place<T: Pod>(array: &[T], column: usize, row: usize, out: &mut [T]) {
-    for (to, &from) in out[column..].iter_mut().step_by(row).zip(array) {
-        *to = from;
-    }
 }

@@ -5,6 +5,7 @@ use oxcall::Error;
 use oxcall_hlo::TensorType;
 use smallvec::SmallVec;
 
+use super::interleave::{interleave_few, place};
 use super::strided::copy_short_rows;
 use crate::by_width;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
@@ -86,38 +87,21 @@ fn join_short<T: Pod>(operands: &[&[T]], pieces: &[usize], (first, row): (usize,
 
 /// Writes one element of each operand in turn, from `first` on.
 fn interleave<T: Pod>(operands: &[&[T]], first: usize, out: &mut [T]) {
-    match *operands {
-        [a, b] => interleave_few([a, b], first, out),
-        [a, b, c] => interleave_few([a, b, c], first, out),
-        [a, b, c, d] => interleave_few([a, b, c, d], first, out),
-        _ => {
-            // Rows that stay in the nearest cache while each operand goes through them.
-            let row = operands.len();
-            for (block, out) in out.chunks_mut(row * ROWS).enumerate() {
-                let first = first + block * ROWS;
-                for (place, operand) in operands.iter().enumerate() {
-                    for (to, &from) in out[place..].iter_mut().step_by(row).zip(&operand[first..]) {
-                        *to = from;
-                    }
-                }
-            }
+    let from: SmallVec<[&[T]; 4]> = operands.iter().map(|operand| &operand[first..]).collect();
+    if interleave_few(&from, out) {
+        return;
+    }
+    // Rows that stay in the nearest cache while each operand goes through them.
+    let row = operands.len();
+    for (block, out) in out.chunks_mut(row * ROWS).enumerate() {
+        for (column, operand) in from.iter().enumerate() {
+            place(&operand[block * ROWS..], column, row, out);
         }
     }
 }
 
 /// The rows to which one operand after another is written.
 const ROWS: usize = 128;
-
-#[inline(always)]
-fn interleave_few<T: Pod, const N: usize>(operands: [&[T]; N], first: usize, out: &mut [T]) {
-    let rows = out.as_chunks_mut::<N>().0;
-    let operands = operands.map(|operand| &operand[first..][..rows.len()]);
-    for (i, row) in rows.iter_mut().enumerate() {
-        for (to, from) in row.iter_mut().zip(&operands) {
-            *to = from[i];
-        }
-    }
-}
 
 impl Kernel for Concatenate {
     fn name(&self) -> String {

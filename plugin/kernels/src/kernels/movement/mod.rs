@@ -7,6 +7,7 @@
 mod bits;
 mod concatenate;
 mod dynamic;
+pub(crate) mod interleave;
 mod pad;
 #[allow(unsafe_code, reason = "reads at offsets that were checked together")]
 mod places;

@@ -1,7 +1,9 @@
 //! Transposition of matrices in tiles, which vector instructions permute.
 
 use bytemuck::Pod;
+use smallvec::SmallVec;
 
+use super::interleave::interleave_few;
 use super::{stream, strided};
 use crate::kernels::simd::vectorised;
 use crate::math::level::{self, Best};
@@ -188,36 +190,20 @@ impl<T: Pod> Matrix<'_, T> {
                 }
                 continue;
             }
-            let is_whole = columns == self.pitch;
-            match columns {
-                2 if is_whole => interleave::<T, 2>(self, dst, top, rows),
-                3 if is_whole => interleave::<T, 3>(self, dst, top, rows),
-                4 if is_whole => interleave::<T, 4>(self, dst, top, rows),
-                _ => {
-                    for column in left..left + columns {
-                        let lines = dst[top * self.pitch + column..].iter_mut().step_by(self.pitch);
-                        lines.zip(&self.src[self.at(top, column)..][..rows]).for_each(|(to, from)| *to = *from);
-                    }
+            // A row of the result has these elements alone.
+            if columns <= 4 && columns == self.pitch {
+                let lines: SmallVec<[&[T]; 4]> =
+                    (0..columns).map(|column| &self.src[self.at(top, column)..][..rows]).collect();
+                if interleave_few(&lines, &mut dst[top * columns..][..rows * columns]) {
+                    continue;
                 }
+            }
+            for column in left..left + columns {
+                let lines = dst[top * self.pitch + column..].iter_mut().step_by(self.pitch);
+                lines.zip(&self.src[self.at(top, column)..][..rows]).for_each(|(to, from)| *to = *from);
             }
         }
     }
-}
-
-vectorised! {
-/// Writes `rows` rows from `top` on. A row of the result has these `N` elements alone.
-fn interleave<T: Pod, const N: usize>(matrix: &Matrix<'_, T>, dst: &mut [T], top: usize, rows: usize) {
-    let rows = dst[top * N..][..rows * N].as_chunks_mut::<N>().0;
-    let mut lines = [&matrix.src[..0]; N];
-    for (column, line) in lines.iter_mut().enumerate() {
-        *line = &matrix.src[matrix.at(top, column)..][..rows.len()];
-    }
-    for (index, row) in rows.iter_mut().enumerate() {
-        for column in 0..N {
-            row[column] = lines[column][index];
-        }
-    }
-}
 }
 
 vectorised! {
