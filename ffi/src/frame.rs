@@ -696,7 +696,8 @@ mod tests {
         let mut sorted = all.clone();
         sorted.sort();
         assert_eq!(call(&sorted).unwrap(), expected);
-        for turn in 0..all.len() {
+        // Each turn takes 17 seconds under Miri.
+        for turn in (0..all.len()).step_by(if cfg!(miri) { 5 } else { 1 }) {
             let mut turned = sorted.clone();
             turned.rotate_left(turn);
             assert_eq!(call(&turned).unwrap(), expected, "{turn}");
