@@ -4,18 +4,15 @@
 //! dimension have one index each: a comparison and two selections join a slice with those before it, and no indices are
 //! read from memory.
 
-use std::collections::HashMap;
-
 use oxcall::Error;
 use oxcall_hlo::{
     BinaryOp, ComparisonDirection, ComparisonType, ElementType, Literal, Module, Op, OpKind, UnaryOp, ValueId,
 };
 use oxcall_kernels::scalar::{self, Body};
-use smallvec::smallvec;
 
 use super::identity;
-use super::ir::{Rewrite, Rewriter, rewrite};
-use super::short::{self, FEWEST, Uses, count_uses};
+use super::ir::Rewriter;
+use super::short::{self, FEWEST, Uses};
 
 /// The most elements of a reduction.
 const LONGEST: usize = 16;
@@ -25,14 +22,7 @@ const LONGEST: usize = 16;
 /// # Errors
 /// None; the type is that of rewrites.
 pub(super) fn short(module: &mut Module) -> Result<bool, Error> {
-    let mut uses = HashMap::new();
-    count_uses(&module.main().body, &mut uses);
-    rewrite(module, |rewriter, op| {
-        Ok(match unrolled(rewriter, &op, &uses) {
-            Some([value, index]) => Rewrite::With(smallvec![value, index]),
-            None => Rewrite::Keep(op),
-        })
-    })
+    short::replace(module, |rewriter, op, uses| Some(unrolled(rewriter, op, uses)?.into_iter().collect()))
 }
 
 /// The extreme values, and their indices, if `op` is a short `argmax` or `argmin` of positions.

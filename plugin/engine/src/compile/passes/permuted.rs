@@ -11,9 +11,10 @@ use std::collections::HashMap;
 use oxcall::Error;
 use oxcall_hlo::{Literal, Module, Op, OpKind, TensorType, ValueId};
 use oxcall_kernels::kernels::reduce::column_fold;
+use smallvec::smallvec;
 
-use super::ir::{Rewrite, Rewriter, is_elementwise, rewrite};
-use super::short::{Uses, count_uses, distinct_operands, function};
+use super::ir::{Rewriter, is_elementwise};
+use super::short::{Uses, distinct_operands, function, replace};
 use super::split::reduce;
 use crate::compile::fusion::SMALLEST_SLAB;
 
@@ -45,14 +46,7 @@ const MOST_OPS: usize = 16;
 /// # Errors
 /// None; the type is that of rewrites.
 pub(super) fn reductions(module: &mut Module) -> Result<bool, Error> {
-    let mut uses = HashMap::new();
-    count_uses(&module.main().body, &mut uses);
-    rewrite(module, |rewriter, op| {
-        Ok(match permuted(rewriter, &op, &uses) {
-            Some(value) => Rewrite::one(value),
-            None => Rewrite::Keep(op),
-        })
-    })
+    replace(module, |rewriter, op, uses| Some(smallvec![permuted(rewriter, op, uses)?]))
 }
 
 /// The result of `op`, if it reduces rows of what is computed from small arrays for it alone.

@@ -8,8 +8,9 @@ use std::collections::HashMap;
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, Literal, Module, Op, OpKind, Region, TensorType, UnaryOp, ValueId};
+use smallvec::smallvec;
 
-use super::ir::{Rewrite, Rewriter, is_elementwise, rewrite};
+use super::ir::{Rewrite, Rewriter, Values, is_elementwise, rewrite};
 
 /// The most elements of a reduction.
 const LONGEST: usize = 8;
@@ -31,11 +32,22 @@ const MOST_SLICED: usize = 2;
 /// # Errors
 /// None; the type is that of rewrites.
 pub(super) fn reductions(module: &mut Module) -> Result<bool, Error> {
+    replace(module, |rewriter, op, uses| Some(smallvec![unrolled(rewriter, op, uses)?]))
+}
+
+/// Replaces the ops for whose results `replacement` has values. Returns whether there were any.
+///
+/// # Errors
+/// None; the type is that of rewrites.
+pub(super) fn replace(
+    module: &mut Module,
+    replacement: impl Fn(&mut Rewriter<'_>, &Op, &Uses) -> Option<Values>,
+) -> Result<bool, Error> {
     let mut uses = HashMap::new();
     count_uses(&module.main().body, &mut uses);
     rewrite(module, |rewriter, op| {
-        Ok(match unrolled(rewriter, &op, &uses) {
-            Some(value) => Rewrite::one(value),
+        Ok(match replacement(rewriter, &op, &uses) {
+            Some(values) => Rewrite::With(values),
             None => Rewrite::Keep(op),
         })
     })
@@ -45,7 +57,7 @@ pub(super) fn reductions(module: &mut Module) -> Result<bool, Error> {
 pub(super) type Uses = HashMap<ValueId, usize>;
 
 /// Counts the uses of values in `region`, and in those of its ops.
-pub(super) fn count_uses(region: &Region, uses: &mut Uses) {
+fn count_uses(region: &Region, uses: &mut Uses) {
     for op in &region.ops {
         distinct_operands(op).for_each(|operand| *uses.entry(operand).or_default() += 1);
         op.regions.iter().for_each(|region| count_uses(region, uses));

@@ -7,5 +7,5 @@ mod walk;
 
 pub(crate) use clone::{Mapping, clone_op};
 pub(crate) use effects::{has_effect, is_elementwise, is_pure};
-pub(crate) use rewrite::{Rewrite, Rewriter, rewrite};
+pub(crate) use rewrite::{Rewrite, Rewriter, Values, rewrite};
 pub(crate) use walk::{count_ops, op_error, remap_operands, shift};
