@@ -101,11 +101,9 @@ impl StridedCopy {
         strides: impl IntoIterator<Item = isize>,
         offset: isize,
     ) -> StridedCopy {
-        let loops = collapse(dims.iter().zip(strides).map(|(&size, stride)| Loop { size, strides: [stride] }));
-        let mut copy = StridedCopy { name, width, loops, offset, count: dims.iter().product(), order: Order::Rows };
+        let mut copy = StridedCopy { offset, ..StridedCopy::unordered(name, width, dims, strides) };
         copy.join_neighbours();
-        copy.order = Order::new(&copy.loops, copy.width);
-        copy
+        copy.ordered()
     }
 
     /// The same, with an offset that is known only at run time.
@@ -115,9 +113,23 @@ impl StridedCopy {
         dims: &[usize],
         strides: impl IntoIterator<Item = isize>,
     ) -> StridedCopy {
+        StridedCopy::unordered(name, width, dims, strides).ordered()
+    }
+
+    /// The same, row by row for now.
+    fn unordered(
+        name: &'static str,
+        width: usize,
+        dims: &[usize],
+        strides: impl IntoIterator<Item = isize>,
+    ) -> StridedCopy {
         let loops = collapse(dims.iter().zip(strides).map(|(&size, stride)| Loop { size, strides: [stride] }));
-        let (count, order) = (dims.iter().product(), Order::new(&loops, width));
-        StridedCopy { name, width, loops, offset: 0, count, order }
+        StridedCopy { name, width, loops, offset: 0, count: dims.iter().product(), order: Order::Rows }
+    }
+
+    /// The same, in the order that suits its loops.
+    fn ordered(self) -> StridedCopy {
+        StridedCopy { order: Order::new(&self.loops, self.width), ..self }
     }
 
     /// A contiguous copy of `count` elements.
