@@ -37,7 +37,7 @@ pub fn mismatch(frame: Frame<'_>, handler: &'static Handler, role: Role, index: 
     Error::invalid_argument(format!("{}: {name}: {text}", handler.name))
 }
 
-/// What an operand must be before it gets its parameter's type.
+/// The checks that an operand has to pass before it gets its parameter's type.
 pub struct Guarded {
     /// Its place.
     pub operand: (Role, usize),
@@ -47,7 +47,7 @@ pub struct Guarded {
     pub shares: Option<usize>,
 }
 
-/// Operands, arguments before results, of which one has another dtype, shares memory, or is not aligned.
+/// The error of the operand that has another dtype, shares memory, or is not aligned. Arguments come before results.
 #[cold]
 #[inline(never)]
 pub fn guard(frame: Frame<'_>, handler: &'static Handler, operands: &[Guarded]) -> Error {

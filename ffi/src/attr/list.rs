@@ -102,8 +102,8 @@ pub(crate) struct AttrList<'f> {
     _frame: PhantomData<&'f c_void>,
 }
 
-/// Whether the bytes are those of a name that is known when this is compiled. Four at a time, which is one instruction
-/// for a comparison and its branch; the last four may lie across those before.
+/// Whether the bytes spell a name that is known at compile time. Four at a time take one instruction for the comparison
+/// and its branch; the last four may overlap those before.
 ///
 /// # Safety
 /// There are as many bytes as the name has.

@@ -12,7 +12,7 @@ pub struct BufferSpec {
     pub dtype: Option<DType>,
     /// The rank, unless any is taken.
     pub rank: Option<usize>,
-    /// The number of bytes of which the memory's address must be a multiple, a power of two.
+    /// The alignment of the memory in bytes, a power of two.
     pub align: usize,
     /// Whether the type reads or writes the memory from the CPU, which only host platforms allow.
     pub host_memory: bool,

@@ -171,7 +171,7 @@ impl<'f> BufferRef<'f> {
         self.dtype
     }
 
-    /// Whether this is the dtype.
+    /// Whether the buffer has this dtype.
     #[inline(always)]
     pub fn is(&self, dtype: DType) -> bool {
         self.dtype == dtype.code()
@@ -207,7 +207,7 @@ impl<'f> BufferRef<'f> {
     }
 }
 
-/// Dimensions and number of elements of buffers, the first of which has one dimension, if they are equal. The number
+/// The dimensions and the number of elements of buffers, if all have those of the first, which has rank 1. The number
 /// may be too large, or that of a negative dimension.
 ///
 /// # Safety
