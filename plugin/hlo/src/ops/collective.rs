@@ -16,6 +16,9 @@ impl dyn Source + '_ {
             None => self.required_rows(name)?,
         };
         groups.iter_mut().for_each(|group| group.retain(|&id| id != NOBODY));
+        if groups.iter().any(Vec::is_empty) {
+            return Err(Error::invalid(format!("{name} must have a process in each group")));
+        }
         let channel = match self.integer("channel_id")? {
             // VHLO writes 0 where there is none, and no kind.
             Some(0) => None,

@@ -48,7 +48,11 @@ impl<'m> Printer<'m> {
                 return true;
             }
             Piece::Optional(name, pieces) => {
-                return !has(attributes, name) || pieces.iter().all(|piece| self.piece(op, piece, attributes, said));
+                if !has(attributes, name) {
+                    // What is left out must have nothing to say.
+                    return !pieces.iter().flat_map(names).any(|name| has(attributes, name));
+                }
+                return pieces.iter().all(|piece| self.piece(op, piece, attributes, said));
             }
             // Only ops that the IR does not have are written with these.
             Piece::Quoted(_) => return false,
@@ -118,7 +122,7 @@ impl<'m> Printer<'m> {
                 }
             }
             Piece::SliceRanges => match ["start_indices", "limit_indices", "strides"].map(|name| ints(get(name))) {
-                [Some(start), Some(limit), Some(strides)] => Some(slice_ranges(start, limit, strides)),
+                [Some(start), Some(limit), Some(strides)] => slice_ranges(start, limit, strides),
                 _ => None,
             },
             Piece::ExponentMantissa => match ["exponent_bits", "mantissa_bits"].map(&mut get) {
@@ -192,6 +196,17 @@ fn has(attributes: &Entries, name: &str) -> bool {
     })
 }
 
+/// The attributes, or fields of one, that a piece inside of an optional part says.
+fn names(piece: &Piece) -> impl Iterator<Item = &'static str> + use<> {
+    let names = match *piece {
+        Piece::Int(name) | Piece::Bool(name) | Piece::Enum(name, _) | Piece::Enums(name, _) => [Some(name), None],
+        Piece::DotDims(lhs, rhs) => [Some(lhs), Some(rhs)],
+        Piece::DotAlgorithm => [Some("algorithm"), None],
+        _ => [None, None],
+    };
+    names.into_iter().flatten()
+}
+
 /// Whether pieces can say the op: without operands, no comma may follow them.
 fn can_print(op: &Op, pieces: &[Piece], attributes: &Entries) -> bool {
     let after_operands = pieces.iter().skip_while(|piece| !matches!(piece, Piece::Operands)).nth(1);
@@ -211,11 +226,14 @@ fn ints<'v>(value: Option<&'v Value>) -> Option<&'v Vec<i64>> {
     }
 }
 
-/// `[0:4:2, 1:3]`.
-fn slice_ranges(start: &[i64], limit: &[i64], strides: &[i64]) -> String {
+/// `[0:4:2, 1:3]`, if there are as many starts as limits and strides.
+fn slice_ranges(start: &[i64], limit: &[i64], strides: &[i64]) -> Option<String> {
+    if start.len() != limit.len() || start.len() != strides.len() {
+        return None;
+    }
     let ranges = start.iter().zip(limit).zip(strides).map(|((start, limit), stride)| match stride {
         1 => format!("{start}:{limit}"),
         _ => format!("{start}:{limit}:{stride}"),
     });
-    format!("[{}]", ranges.collect::<Vec<_>>().join(", "))
+    Some(format!("[{}]", ranges.collect::<Vec<_>>().join(", ")))
 }

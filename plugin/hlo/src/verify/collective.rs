@@ -7,8 +7,9 @@ use super::reduce::combiner;
 use super::signature::{Signature, dimension, ensure, one};
 use crate::{CollectiveGroups, ElementType, Error, RootedGroups, TensorType, Type};
 
-/// Checks that no id is negative or twice in the groups.
+/// Checks that no group is empty, and no id negative or twice in the groups.
 fn unique_ids(groups: &CollectiveGroups) -> Result<(), Error> {
+    ensure!(!groups.groups.iter().any(Vec::is_empty), "replica_groups must have a process in each group");
     let mut seen = HashSet::new();
     for &id in groups.groups.iter().flatten() {
         ensure!(id >= 0, "replica_groups must hold non-negative ids, got {id}");

@@ -13,11 +13,12 @@ pub(crate) fn bytecode(data: &[u8]) -> Option<Module> {
 
 /// Reads an HLO proto. Only what can be verified has a printed form: the others may say what text does not.
 pub(crate) fn hlo_proto(data: &[u8]) -> Option<Module> {
-    let (module, verified) = verified(data.len(), || read_hlo_proto(data))?;
-    if verified {
-        reads_back(&module, true);
+    let (module, mistake) = verified(data.len(), || read_hlo_proto(data))?;
+    if mistake.is_some() {
+        return None;
     }
-    verified.then_some(module)
+    reads_back(&module, None);
+    Some(module)
 }
 
 /// Reads text, and then as [`checked`].
@@ -27,29 +28,31 @@ pub(crate) fn text(text: &str) -> Option<Module> {
 
 /// The program that `read` gives, if it can be verified; what is printed of it was read again.
 fn checked(length: usize, read: impl FnOnce() -> Result<Module, Error>) -> Option<Module> {
-    let (module, verified) = verified(length, read)?;
-    reads_back(&module, verified);
-    verified.then_some(module)
+    let (module, mistake) = verified(length, read)?;
+    reads_back(&module, mistake.as_ref());
+    mistake.is_none().then_some(module)
 }
 
-/// The program that `read` gives, and whether it can be verified.
-fn verified(length: usize, read: impl FnOnce() -> Result<Module, Error>) -> Option<(Module, bool)> {
+/// The program that `read` gives, and why it cannot be verified, if so.
+fn verified(length: usize, read: impl FnOnce() -> Result<Module, Error>) -> Option<(Module, Option<Error>)> {
     let module = memory::bounded(length, read).map_err(|error| says_where(&error)).ok()?;
-    let verified = memory::bounded(length, || verify(&module));
-    if let Err(error) = &verified {
+    let mistake = memory::bounded(length, || verify(&module)).err();
+    if let Some(error) = &mistake {
         says_where(error);
         assert!(error.op.is_some(), "a mistake of no op: {error}");
     }
-    Some((module, verified.is_ok()))
+    Some((module, mistake))
 }
 
-/// What is printed is read as the same program.
-fn reads_back(module: &Module, verified: bool) {
+/// What is printed is read as the same program, with the same mistake if it has one.
+fn reads_back(module: &Module, mistake: Option<&Error>) {
+    let message = |error: Option<&Error>| error.map(|error| (error.op.clone(), error.message.clone()));
     for print in [print_module, print_module_with_locations] {
         let printed = print(module);
         let again = parse_text(&printed).unwrap_or_else(|error| panic!("{error}\n{printed}"));
         assert_eq!(printed, print(&again), "another program is read of what is printed");
-        assert_eq!(verified, verify(&again).is_ok(), "what is printed verifies otherwise\n{printed}");
+        let found = verify(&again).err();
+        assert_eq!(message(mistake), message(found.as_ref()), "what is printed verifies otherwise\n{printed}");
     }
 }
 
