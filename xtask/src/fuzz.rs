@@ -77,6 +77,21 @@ pub(crate) const TARGETS: &[Target] = &[
     programs("run", "libfuzzer,engine", 1 << 12, "tests/fuzz/programs/corpus/run", TEXTS),
 ];
 
+/// How long a target is fuzzed.
+#[derive(Clone, Copy)]
+enum Length {
+    /// For so many seconds, each time with other inputs.
+    Seconds(u32),
+    /// For so many inputs, the same each time.
+    Inputs(u32),
+}
+
+/// Fuzzes the targets of these names with so many inputs each, which depend on the code alone: what passed, passes.
+pub(crate) fn repeatable(names: &[&str], inputs: u32) -> Result<()> {
+    let mut chosen = TARGETS.iter().filter(|target| names.contains(&target.name));
+    chosen.try_for_each(|target| target.fuzz(Length::Inputs(inputs), false))
+}
+
 /// Fuzzes the targets that are named, or all, each for a number of seconds. `keep` adds to the corpora what was found.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     if let Some((name, rest)) = args.split_first().filter(|(name, _)| *name == "jax") {
@@ -98,7 +113,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     if chosen.is_empty() {
         chosen.extend(TARGETS);
     }
-    chosen.into_iter().try_for_each(|target| target.fuzz(seconds, keep))
+    chosen.into_iter().try_for_each(|target| target.fuzz(Length::Seconds(seconds), keep))
 }
 
 /// Random JAX programs on the plugin and on stock JAX.
@@ -114,16 +129,24 @@ pub(crate) fn can_build() -> bool {
 }
 
 impl Target {
-    fn fuzz(&self, seconds: u32, keep: bool) -> Result<()> {
+    fn fuzz(&self, length: Length, keep: bool) -> Result<()> {
         println!("{}:", self.name);
         let program = self.build()?;
-        let found = workspace::scratch(&format!("fuzz/corpus/{}", self.name))?;
+        let found = match length {
+            Length::Seconds(_) => workspace::scratch(&format!("fuzz/corpus/{}", self.name))?,
+            // What earlier runs found would change what this one tries.
+            Length::Inputs(_) => workspace::empty_scratch(&format!("fuzz/repeatable/{}", self.name))?,
+        };
         let crashes = workspace::scratch(&format!("fuzz/crashes/{}", self.name))?;
         let corpus = workspace::root().join(self.corpus);
         let mut fuzz = self.fuzzer(&program);
         // Handlers' own words on stderr are thrown away; reports are not.
         fuzz.args(["-close_fd_mask=3", "-timeout=10", "-rss_limit_mb=4096", "-print_final_stats=1"]);
-        fuzz.arg(format!("-max_len={}", self.max_len)).arg(format!("-max_total_time={seconds}"));
+        fuzz.arg(format!("-max_len={}", self.max_len));
+        match length {
+            Length::Seconds(seconds) => fuzz.arg(format!("-max_total_time={seconds}")),
+            Length::Inputs(inputs) => fuzz.arg(format!("-runs={inputs}")).arg("-seed=1"),
+        };
         fuzz.arg(format!("-artifact_prefix={}/", crashes.display()));
         fuzz.arg(&found).arg(&corpus).args(self.seeds.iter().map(|seeds| workspace::root().join(seeds)));
         shell::run(&mut fuzz)?;

@@ -26,8 +26,7 @@ for module in (oxcall, oxcall_plugin):
 /// that the tests run on: building it anew takes minutes.
 fn wheels() -> Result<()> {
     let venv = python::default_venv()?;
-    let built = workspace::scratch("smoke/wheels")?;
-    empty(&built)?;
+    let built = workspace::empty_scratch("smoke/wheels")?;
     let packages = ["oxcall", "oxcall-plugin"].map(|package| workspace::root().join("python").join(package));
     let mut build = venv.python();
     build.args(["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir"]).arg(&built).args(&packages);
@@ -42,8 +41,7 @@ fn wheels() -> Result<()> {
 
 /// Installs the wheels of both packages into an empty folder, and runs a program through them.
 pub(crate) fn use_wheels(venv: &Venv, files: &[PathBuf]) -> Result<()> {
-    let installed = workspace::scratch("smoke/installed")?;
-    empty(&installed)?;
+    let installed = workspace::empty_scratch("smoke/installed")?;
     let mut install = venv.python();
     install.args(["-m", "pip", "install", "--quiet", "--no-deps", "--target"]).arg(&installed).args(files);
     shell::run(&mut install)?;
@@ -55,11 +53,6 @@ pub(crate) fn use_wheels(venv: &Venv, files: &[PathBuf]) -> Result<()> {
         Some(other) => Err(Failure::new(format!("`{other}` was imported instead of what the wheels hold"))),
         None => Ok(()),
     }
-}
-
-/// Removes what a folder has in it.
-fn empty(folder: &Path) -> Result<()> {
-    std::fs::remove_dir_all(folder).and_then(|()| std::fs::create_dir(folder)).context(folder.display())
 }
 
 fn interpret() -> Result<()> {
@@ -75,6 +68,6 @@ fn damage() -> Result<()> {
         println!("fuzz: skipped: there is no nightly toolchain");
         return Ok(());
     }
-    // Those that build without the engine, for twenty seconds each.
-    fuzz::run(&["calls", "bytecode", "text", "20"].map(str::to_owned))
+    // Those that build without the engine, for about twenty seconds each.
+    fuzz::repeatable(&["calls", "bytecode", "text"], 50_000)
 }

@@ -28,6 +28,13 @@ pub(crate) fn scratch(name: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
+/// The same, without what an earlier run left there.
+pub(crate) fn empty_scratch(name: &str) -> Result<PathBuf> {
+    let path = scratch(name)?;
+    std::fs::remove_dir_all(&path).and_then(|()| std::fs::create_dir(&path)).context(path.display())?;
+    Ok(path)
+}
+
 /// The shared library that a cdylib crate of this workspace builds in release mode.
 pub(crate) fn release_library(lib: &str) -> PathBuf {
     target().join("release").join(library_file(lib))
