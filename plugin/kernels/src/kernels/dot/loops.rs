@@ -1,9 +1,12 @@
 //! Products by plain loops: of integers, and of matrices too small for `gemm`.
 
+#![allow(clippy::needless_range_loop, reason = "several arrays have the same lanes")]
+
 use oxcall::Error;
 
 use super::Number;
 use super::matmul::{Mat, MatMut, Shape};
+use super::vector::dot;
 use crate::kernel::Context;
 use crate::kernels::simd::vectorised;
 
@@ -91,6 +94,10 @@ fn product<C: Number>(
     if !accumulate {
         out.for_each_row(|row| row.fill(C::ZERO), |element| *element = C::ZERO);
     }
+    if C::IS_EXACT && a.has_dense_rows() && b.has_dense_columns() {
+        dots(a, b, out);
+        return Ok(());
+    }
     if !out.has_dense_rows() {
         elements(a, b, out);
         return Ok(());
@@ -117,7 +124,44 @@ fn product<C: Number>(
 
 /// Adds multiples of rows of `b` to rows of `out`, both dense.
 #[inline(always)]
-fn rows<C: Number>(a: Mat<'_, C>, b: Mat<'_, C>, mut out: MatMut<'_, C>) {
+fn rows<C: Number>(a: Mat<'_, C>, b: Mat<'_, C>, out: MatMut<'_, C>) {
+    match b.cols {
+        4 => known_rows::<C, 4>(a, b, out),
+        8 => known_rows::<C, 8>(a, b, out),
+        16 => known_rows::<C, 16>(a, b, out),
+        _ => any_rows(a, b, out),
+    }
+}
+
+/// [`rows`] of `N` elements, which stay in registers.
+#[inline(always)]
+fn known_rows<C: Number, const N: usize>(a: Mat<'_, C>, b: Mat<'_, C>, mut out: MatMut<'_, C>) {
+    let whole = b.rows / 4 * 4;
+    let line = |k: usize| -> &[C; N] { b.row(k).first_chunk().expect("rows have this length") };
+    for i in 0..a.rows {
+        let row: &mut [C; N] = out.row(i).first_chunk_mut().expect("rows have this length");
+        let mut sums = *row;
+        for k in (0..whole).step_by(4) {
+            let (a0, a1, a2, a3) = (a.at(i, k), a.at(i, k + 1), a.at(i, k + 2), a.at(i, k + 3));
+            let (b0, b1, b2, b3) = (line(k), line(k + 1), line(k + 2), line(k + 3));
+            for j in 0..N {
+                let sum = a0.times(b0[j]).plus_product(a1, b1[j]);
+                sums[j] = sums[j].plus(sum.plus_product(a2, b2[j]).plus_product(a3, b3[j]));
+            }
+        }
+        for k in whole..b.rows {
+            let (factor, b) = (a.at(i, k), line(k));
+            for j in 0..N {
+                sums[j] = sums[j].plus_product(factor, b[j]);
+            }
+        }
+        *row = sums;
+    }
+}
+
+/// [`rows`] of any length.
+#[inline(always)]
+fn any_rows<C: Number>(a: Mat<'_, C>, b: Mat<'_, C>, mut out: MatMut<'_, C>) {
     for block in (0..b.rows).step_by(BLOCK.0) {
         let end = (block + BLOCK.0).min(b.rows);
         for i in 0..a.rows {
@@ -139,6 +183,17 @@ fn rows<C: Number>(a: Mat<'_, C>, b: Mat<'_, C>, mut out: MatMut<'_, C>) {
                     *out = out.plus_product(factor, b);
                 }
             }
+        }
+    }
+}
+
+/// Adds products of dense rows and columns.
+#[inline(always)]
+fn dots<C: Number>(a: Mat<'_, C>, b: Mat<'_, C>, mut out: MatMut<'_, C>) {
+    for i in 0..a.rows {
+        for j in 0..b.cols {
+            let out = out.at(i, j);
+            *out = out.plus(dot(a.row(i), b.column(j)));
         }
     }
 }

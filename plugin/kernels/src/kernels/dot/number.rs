@@ -31,6 +31,8 @@ pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
     const TERMS: [usize; 2];
     /// Whether `gemm` multiplies dense rows by dense columns, if there are few, in the lanes of vectors.
     const IN_LANES: bool;
+    /// Whether a sum is the same in any order.
+    const IS_EXACT: bool = false;
     /// Whether narrow products use [tiles](super::tiles).
     const IN_TILES: bool = false;
     /// Whether large products use [blocks](super::blocks).
@@ -113,6 +115,7 @@ macro_rules! integers {
             const COST: f64 = $cost;
             const TERMS: [usize; 2] = [usize::MAX; 2];
             const IN_LANES: bool = false;
+            const IS_EXACT: bool = true;
 
             fn holds(element: ElementType) -> bool {
                 matches!(element, ElementType::$signed | ElementType::$unsigned)

@@ -126,7 +126,8 @@ fn add_dots<C: Number>(data: &[C], stride: usize, vector: &[C], out: &mut [C]) {
         _ => {}
     }
     let row = |i: usize| &data[i * stride..][..vector.len()];
-    let (fours, rest) = out.as_chunks_mut::<LINES>();
+    // LLVM chooses the lanes of sums in any order: of ours, it would gather those of one sum.
+    let (fours, rest) = if C::IS_EXACT { (&mut [][..], out) } else { out.as_chunks_mut::<LINES>() };
     for (i, out) in fours.iter_mut().enumerate() {
         let first = i * LINES;
         let dots = four_dots([row(first), row(first + 1), row(first + 2), row(first + 3)], vector);
@@ -245,7 +246,10 @@ fn join_lanes<C: Number>(mut sums: [C; LANES]) -> C {
 
 /// The product of two vectors of equal length.
 #[inline(always)]
-fn dot<C: Number>(a: &[C], b: &[C]) -> C {
+pub(super) fn dot<C: Number>(a: &[C], b: &[C]) -> C {
+    if C::IS_EXACT {
+        return a.iter().zip(b).fold(C::ZERO, |sum, (&a, &b)| sum.plus_product(a, b));
+    }
     // Sums in separate variables stay in vector registers; as an array of arrays they do not.
     let [mut s0, mut s1, mut s2, mut s3] = [[C::ZERO; LANES]; 4];
     let (a, a_rest) = a.as_chunks::<{ 4 * LANES }>();

@@ -159,11 +159,12 @@ fn sum_block<'a, T: Element>(
 ) -> &'a [T::Wide] {
     let (layout, loops) = (&fold.layout, &fold.loops);
     let rows = blocks.rows(index);
-    if width <= narrow::WIDEST
-        && let Some(fold_narrow) = loops.narrow
-        && let [Loop { strides: [stride], .. }] = layout.reduced[..]
-    {
-        let (stride, sums) = (stride as usize, &mut levels[..width]);
+    let stride = match layout.reduced[..] {
+        [Loop { strides: [stride], .. }] => Some(stride as usize),
+        _ => None,
+    };
+    if let (true, Some(fold_narrow), Some(stride)) = (narrow::is_narrow(width), loops.narrow, stride) {
+        let sums = &mut levels[..width];
         let block = &operand[place + index * blocks.block * stride..];
         for (i, sums) in sums.chunks_mut(narrow::LANES).enumerate() {
             fold_narrow(&block[i * narrow::LANES..], (stride, rows), sums);
@@ -174,10 +175,17 @@ fn sum_block<'a, T: Element>(
     let (mut places, mut joined) = ([0; ROWS], PairwiseRows::new(loops, width, levels));
     for group in (0..rows).step_by(ROWS) {
         let places = &mut places[..ROWS.min(rows - group)];
-        places.iter_mut().for_each(|place| *place = walk.step()[0] as usize);
+        match stride {
+            Some(stride) => {
+                let first = place + (index * blocks.block + group) * stride;
+                places.iter_mut().enumerate().for_each(|(row, place)| *place = first + row * stride);
+            }
+            None => places.iter_mut().for_each(|place| *place = walk.step()[0] as usize),
+        }
         let sums = joined.next();
         sums.fill(loops.identity);
-        (loops.rows)(operand, places, 0, sums);
+        let fold_rows = if stride.is_some() { loops.in_order } else { loops.rows };
+        fold_rows(operand, places, 0, sums);
         joined.push();
     }
     joined.finish()

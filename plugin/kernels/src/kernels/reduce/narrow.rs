@@ -10,8 +10,11 @@ use crate::kernels::simd::vectorised;
 /// The number of columns that are reduced at a time.
 pub(crate) const LANES: usize = 16;
 
-/// The most columns for which reading rows several times, for some columns each time, is better.
-pub(super) const WIDEST: usize = 2 * LANES;
+/// Whether rows are so short that reading them once more, for the columns beyond the first [`LANES`], is better than a
+/// loop over these.
+pub(super) fn is_narrow(width: usize) -> bool {
+    width < 2 * LANES
+}
 
 /// The most groups of rows of a block that are not joined yet.
 const LEVELS: usize = (LONGEST_BLOCK / ROWS).ilog2() as usize + 1;

@@ -18,7 +18,7 @@ pub(super) fn fold_slice<T: Element, C: Combine<T::Wide>>(slice: &[T]) -> T::Wid
         return fold_alone::<T, C>(slice);
     }
     let mut result = [T::zeroed()];
-    each::<T, C, 0>(slice, slice.len(), C::IDENTITY, &mut result);
+    fold_each::<T, C>(slice, slice.len(), C::IDENTITY, &mut result);
     result[0].widen()
 }
 
@@ -32,7 +32,7 @@ fn fold_alone<T: Element, C: Combine<T::Wide>>(slice: &[T]) -> T::Wide {
     match slice.len() {
         row @ 0..=4 => fold_short::<T, C, 4>(&copied_lanes(slice), row),
         row @ 5..=LONGEST_SHORT => fold_short::<T, C, 16>(&copied_lanes(slice), row),
-        row if T::TYPE.is_complex() => fold_long::<T, C>(slice, row),
+        row if T::TYPE.is_complex() => fold_long::<T, C, true>(slice, row),
         _ => unreachable!("long rows of real numbers are those of `each`"),
     }
 }
@@ -54,7 +54,8 @@ pub(super) fn fold_each<T: Element, C: Combine<T::Wide>>(elements: &[T], row: us
         },
         0..=4 => each::<T, C, 4>,
         5..=LONGEST_SHORT => each::<T, C, 16>,
-        _ => each::<T, C, 0>,
+        row if row < LONG => each_of_many::<T, C, false>,
+        _ => each_of_many::<T, C, true>,
     };
     fold(elements, row, init, results);
 }
@@ -78,14 +79,22 @@ fn each_known<T: Element, C: Combine<T::Wide>, const ROW: usize, const N: usize>
 }
 
 vectorised! {
-/// [`fold_each`] for rows of at most `N` elements, or of many if `N` is 0.
-fn each<T: Element, C: Combine<T::Wide>, const N: usize>(elements: &[T], row: usize, init: T::Wide, results: &mut [T]) {
-    if N == 0 {
-        for (index, result) in results.iter_mut().enumerate() {
-            *result = T::narrow(C::combine(init, fold_long::<T, C>(&elements[index * row..], row)));
-        }
-        return;
+/// [`fold_each`] for rows of more than [`LONGEST_SHORT`] elements.
+fn each_of_many<T: Element, C: Combine<T::Wide>, const IS_LONG: bool>(
+    elements: &[T],
+    row: usize,
+    init: T::Wide,
+    results: &mut [T],
+) {
+    for (index, result) in results.iter_mut().enumerate() {
+        *result = T::narrow(C::combine(init, fold_long::<T, C, IS_LONG>(&elements[index * row..], row)));
     }
+}
+}
+
+vectorised! {
+/// [`fold_each`] for rows of at most `N` elements.
+fn each<T: Element, C: Combine<T::Wide>, const N: usize>(elements: &[T], row: usize, init: T::Wide, results: &mut [T]) {
     for (index, result) in results.iter_mut().enumerate() {
         // Vectors are loaded from the row on, also beyond it, while there are `N` elements.
         let rest = &elements[index * row..];
@@ -104,7 +113,11 @@ fn each<T: Element, C: Combine<T::Wide>, const N: usize>(elements: &[T], row: us
 
 /// [`fold_slice`] of the first `row` elements, which are many. Those behind them are loaded, but do not count.
 #[inline(always)]
-fn fold_long<T: Element, C: Combine<T::Wide>>(elements: &[T], row: usize) -> T::Wide {
+fn fold_long<T: Element, C: Combine<T::Wide>, const IS_LONG: bool>(elements: &[T], row: usize) -> T::Wide {
+    // In any order their result is the same, and LLVM chooses lanes: of ours, it would gather those of one number.
+    if T::TYPE.is_integer() {
+        return elements[..row].iter().fold(C::IDENTITY, |result, x| C::combine(result, x.widen()));
+    }
     let mut doubts = [0; LANES];
     let lanes = in_lanes::<T, T::Wide>(
         elements,
@@ -116,7 +129,7 @@ fn fold_long<T: Element, C: Combine<T::Wide>>(elements: &[T], row: usize) -> T::
             C::roughly(sum, x)
         },
     );
-    let rough = join_lanes::<_, LANES>(lanes, C::roughly);
+    let rough = join_lanes::<_, LANES>(together::<_, IS_LONG>(lanes), C::roughly);
     let mut is_doubtful = false;
     for doubt in doubts {
         is_doubtful |= doubt > C::MOST_DOUBT;
@@ -131,8 +144,18 @@ fn fold_long<T: Element, C: Combine<T::Wide>>(elements: &[T], row: usize) -> T::
         #[inline(always)]
         |_, sum, x| C::combine(sum, x),
     );
-    join_lanes::<_, LANES>(lanes, C::combine)
+    join_lanes::<_, LANES>(together::<_, IS_LONG>(lanes), C::combine)
 }
+
+/// The lanes, which were neighbours in memory if rows are long: otherwise LLVM makes vectors of the lanes that are
+/// joined first, and others of what is left, whose loads cross cache lines. Short rows would wait for the memory.
+#[inline(always)]
+fn together<W: Copy, const IS_LONG: bool>(lanes: [W; LANES]) -> [W; LANES] {
+    if IS_LONG { *std::hint::black_box(&lanes) } else { lanes }
+}
+
+/// The number of elements from which on a row is long.
+const LONG: usize = 256;
 
 /// What `add` makes of each lane, of which it gets the number, and of every [`LANES`]th of the first `row` elements.
 #[inline(always)]
