@@ -135,6 +135,14 @@ impl Rows {
         Rows { words: Vec::new(), arrays: kernel.arrays, block: kernel.block }
     }
 
+    /// The same table for another kernel, without rows.
+    #[must_use]
+    pub fn reused(self, kernel: &Kernel) -> Rows {
+        let mut words = self.words;
+        words.clear();
+        Rows { words, arrays: kernel.arrays, block: kernel.block }
+    }
+
     /// Takes all rows out.
     pub fn clear(&mut self) {
         self.words.clear();

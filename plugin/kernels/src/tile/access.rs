@@ -193,7 +193,7 @@ impl Access {
     }
 
     /// The first element and the number of neighbours that repeat, one time after another, in all of the domain.
-    fn period(&self) -> Option<(usize, usize)> {
+    pub(super) fn period(&self) -> Option<(usize, usize)> {
         match self.dims[..] {
             [outer, inner] if outer.stride == 0 && inner.stride == 1 && outer.is_whole() && inner.is_whole() => {
                 Some((self.offset, inner.size))

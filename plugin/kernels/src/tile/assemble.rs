@@ -105,14 +105,26 @@ struct Move {
     form: Form,
 }
 
-/// A slot that a chain uses.
+/// What a run uses of a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The elements of the tile.
+    Tile,
+    /// One element, since all are equal.
+    Splat,
+    /// One element for each row of the tile.
+    Row,
+    /// The same elements for each row, from this one on.
+    SameRow(usize),
+    /// All elements, whatever the tile.
+    Whole,
+}
+
+/// A slot that a run uses.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Used {
     pub(super) slot: Slot,
-    /// Whether all its elements are equal.
-    pub(super) is_splat: bool,
-    /// Whether all of its elements are read, whatever the tile.
-    pub(super) is_whole: bool,
+    pub(super) part: Part,
     pub(super) is_written: bool,
 }
 
@@ -151,25 +163,25 @@ impl<'a> Coder<'a> {
             for &read in each.form.rest.iter().chain(each.load.then_some(&each.form.acc)) {
                 coder.last_read[read] = at;
                 let is_splat = matches!(builder.values[read].0, Definition::Splat(_));
-                coder.use_slot(read, &slot, Used { slot: 0, is_splat, is_whole: false, is_written: false });
+                coder.use_slot(read, &slot, if is_splat { Part::Splat } else { Part::Tile }, false);
             }
-            coder.use_slot(each.value, &slot, Used { slot: 0, is_splat: false, is_whole: false, is_written: true });
+            coder.use_slot(each.value, &slot, Part::Tile, true);
         }
         coder
     }
 
     /// Gives a value that other steps use the place of its slot.
-    fn use_slot(&mut self, value: Value, slot: &impl Fn(Value) -> Slot, used: Used) {
+    fn use_slot(&mut self, value: Value, slot: &impl Fn(Value) -> Slot, part: Part, is_written: bool) {
         if self.runs.is_internal(value) {
             return;
         }
-        let used = Used { slot: slot(value), ..used };
-        let known = self.slots.iter_mut().position(|each| each.slot == used.slot);
+        let slot = slot(value);
+        let known = self.slots.iter_mut().position(|each| each.slot == slot);
         let place = known.unwrap_or_else(|| {
-            self.slots.push(used);
+            self.slots.push(Used { slot, part, is_written });
             self.slots.len() - 1
         });
-        self.slots[place].is_written |= used.is_written;
+        self.slots[place].is_written |= is_written;
         self.places[value] = Some(place as u16);
     }
 

@@ -61,7 +61,7 @@ impl Definition {
     }
 
     /// The same, to be replaced.
-    fn args_mut(&mut self) -> &mut [Value] {
+    pub(super) fn args_mut(&mut self) -> &mut [Value] {
         match self {
             Definition::Apply { args, .. } => args,
             Definition::Stack { args } => args,
@@ -107,6 +107,9 @@ pub struct Builder {
     accumulators: Vec<usize>,
 }
 
+/// The number of elements from which on a row is long.
+const LONG_ROW: usize = 32;
+
 /// A row of machine code takes as long, beside its elements, as a copy of so many takes.
 const COPIED: usize = 32;
 
@@ -139,7 +142,7 @@ impl Builder {
         Builder { row, ..Builder::new(count, []) }
     }
 
-    fn push(&mut self, definition: Definition, element: ElementType) -> Value {
+    pub(super) fn push(&mut self, definition: Definition, element: ElementType) -> Value {
         // A splat is the same for elements and rows, so one register serves both.
         self.rows.push(self.per_row && !matches!(definition, Definition::Splat(_)));
         self.values.push((definition, element));
@@ -377,6 +380,7 @@ impl Builder {
     /// Builds the program. `name` is for dumps.
     pub fn build(mut self, name: String) -> Program {
         self.share_exponentials();
+        self.recompute();
         self.reads_runs = self.generate && self.has_long_runs();
         let program = loop {
             match Allocation::new(&self).program(&self, &name) {
@@ -387,6 +391,12 @@ impl Builder {
         };
         let elements = if self.in_loop { Elements::new(self) } else { None };
         Program { elements, ..program }
+    }
+
+    /// Whether machine code runs on each row, and rows are so long that it takes less time than to write and read what
+    /// they repeat.
+    pub(super) fn generates_rows(&self) -> bool {
+        self.generate && self.row >= LONG_ROW && self.can_mask()
     }
 
     /// Whether it takes less time to compute each run of gathered elements apart, where they are, than to gather them.
@@ -441,6 +451,13 @@ impl Builder {
     fn ring(&self, value: Value, parts: &[(usize, Access)]) -> Option<Ring> {
         let is_output = self.outputs.iter().any(|&(output, _)| output == value);
         ring(parts).filter(|_| self.reads_runs && !is_output && self.has_long_rows())
+    }
+
+    /// The operand, and the first of its elements, that a gathered value has in each row, if they are the same ones.
+    pub(super) fn same_row(&self, parts: &Parts) -> Option<(usize, usize)> {
+        let [(input, access)] = &parts[..] else { return None };
+        let (first, period) = access.period()?;
+        (period == self.row).then_some((*input, first))
     }
 
     /// Whether no other value takes the register of a value: it is filled in advance, or elements are read where they

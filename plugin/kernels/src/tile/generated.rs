@@ -9,7 +9,7 @@ use oxcall_hlo::ElementType;
 use oxcall_jit::{Builder as Lanes, Counts, Isa, Kernel, Value as Lane};
 use smallvec::SmallVec;
 
-use super::assemble::Used;
+use super::assemble::{Part, Used};
 use super::build::{Builder, Definition, SplatOf, Value};
 use super::memory::Slot;
 use super::program::Linked;
@@ -65,7 +65,7 @@ pub(super) fn compile(
     let mut slots: Vec<Used> = Vec::new();
     let mut add = |used: Used| {
         // An operand may be read both as a whole and tile by tile.
-        let is_same = |each: &Used| (each.slot, each.is_whole) == (used.slot, used.is_whole);
+        let is_same = |each: &Used| (each.slot, each.part) == (used.slot, used.part);
         let index = slots.iter().position(is_same).unwrap_or_else(|| {
             slots.push(used);
             slots.len() - 1
@@ -74,12 +74,12 @@ pub(super) fn compile(
         index as u16
     };
     let used = |value: Value, is_written: bool| {
-        let is_splat = match &builder.values[value].0 {
-            Definition::Splat(_) => true,
-            Definition::Gather(parts) => builder.is_constant_in_runs(value, parts),
-            _ => false,
+        let part = match &builder.values[value].0 {
+            Definition::Splat(_) => Part::Splat,
+            Definition::Gather(parts) if builder.is_constant_in_runs(value, parts) => Part::Splat,
+            _ => Part::Tile,
         };
-        Used { slot: slot(value), is_splat, is_whole: false, is_written }
+        Used { slot: slot(value), part, is_written }
     };
     let element = |value: Value| builder.values[value].1;
     let splat = |value: Value, array: u16| {
@@ -100,6 +100,14 @@ pub(super) fn compile(
                 (None, Definition::Gather(parts)) if builder.is_constant_in_runs(arg, parts) => {
                     splat(arg, array(arg, false))
                 }
+                (None, &Definition::Spread { arg: [row] }) if runs.lazy[arg] => {
+                    splat(row, add(Used { slot: slot(row), part: Part::Row, is_written: false }))
+                }
+                (None, Definition::Gather(parts)) if runs.lazy[arg] => {
+                    let (input, first) = builder.same_row(parts)?;
+                    let used = Used { slot: operand(input), part: Part::SameRow(first), is_written: false };
+                    lanes.load(add(used), array_width(element(arg)))
+                }
                 (None, _) => lanes.load(array(arg, false), array_width(element(arg))),
             };
             values[arg] = Some(lane);
@@ -115,7 +123,7 @@ pub(super) fn compile(
             }
             Definition::Pick { input, .. } => {
                 let slot = operand(input);
-                let array = add(Used { slot, is_splat: false, is_whole: true, is_written: false });
+                let array = add(Used { slot, part: Part::Whole, is_written: false });
                 lanes.enter(|| "gather".to_owned());
                 lanes.pick(array, first, builder.last_of(input)?)
             }
@@ -126,9 +134,10 @@ pub(super) fn compile(
             lanes.store(add(used(value, true)), array_width(element(value)), lane);
         }
     }
-    let counts = if builder.reads_runs { Counts::Any } else { Counts::Blocks };
+    let has_rows = slots.iter().any(|used| matches!(used.part, Part::Row | Part::SameRow(_)));
+    let counts = if builder.reads_runs || has_rows { Counts::Any } else { Counts::Blocks };
     let program = lanes.build();
-    let kernel = Kernel::compile(&program, counts)?;
+    let kernel = Kernel::compile(&program, counts).filter(|kernel| kernel.takes_any_count() || !has_rows)?;
     let reads_first = program.loads_before_it_stores();
     Some(Linked { run: Run::Generated(Arc::new(kernel)), reads_first, slots, blocks: 0 })
 }

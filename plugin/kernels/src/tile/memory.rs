@@ -2,9 +2,10 @@
 //! the loads and stores of chains.
 
 use oxcall_hlo::ElementType;
+use oxcall_jit::{Kernel, Rows};
 use smallvec::SmallVec;
 
-use super::assemble::Used;
+use super::assemble::{Part, Used};
 use super::chain::{BLOCK_BYTES, Place};
 use super::run::Run;
 use crate::kernel::{Inputs, Outputs};
@@ -83,6 +84,8 @@ pub(super) struct Memory {
     block_count: usize,
     /// The places of the current run.
     places: Vec<Place>,
+    /// The table of the last run on rows.
+    rows: Option<Rows>,
     /// Keeps the registers and the blocks alive.
     _registers: Vec<u8>,
 }
@@ -179,7 +182,18 @@ impl Memory {
         for (index, cell) in outputs.iter().enumerate() {
             bases.push(if index < results { array(buffers.outputs.raw(index), cell) } else { own(cell, tile) });
         }
-        Memory { bases, in_place, start: 0, len: 0, row, blocks, block_count, places: Vec::new(), _registers: memory }
+        Memory {
+            bases,
+            in_place,
+            start: 0,
+            len: 0,
+            row,
+            blocks,
+            block_count,
+            places: Vec::new(),
+            rows: None,
+            _registers: memory,
+        }
     }
 
     /// Makes `slot`, an operand or result, the array whose elements from `first` on are in `buffer`.
@@ -327,6 +341,10 @@ impl Memory {
     /// # Panics
     /// If the tile is outside the buffers, or the run needs more blocks than were given to [`new`](Memory::new).
     pub(super) fn run(&mut self, run: &Run, slots: &[Used], own: usize) {
+        match run {
+            Run::Generated(kernel) if kernel.takes_any_count() => return self.run_rows(kernel, slots),
+            _ => {}
+        }
         assert!(own + slots.len() <= self.block_count, "the blocks of the run are there");
         let block = run.block();
         let rest = self.len % block;
@@ -340,10 +358,13 @@ impl Memory {
         for used in slots {
             let base = self.bases[used.slot as usize];
             let has_room = base.width * block <= BLOCK_BYTES && !base.per_row;
-            assert!(used.is_whole || has_room, "a block is large enough for any element");
-            assert!(!used.is_splat || base.is_array || base.width * block <= base.len, "a block of it is filled");
-            assert!(!used.is_whole || base.is_array, "only operands are read as a whole");
-            places.push(Place { data: self.array(used), advances: !used.is_splat && !used.is_whole });
+            match used.part {
+                Part::Tile => assert!(has_room, "a block is large enough for any element"),
+                Part::Splat => assert!(base.is_array || base.width * block <= base.len, "a block of it is filled"),
+                Part::Row | Part::SameRow(_) => panic!("only generated code takes rows"),
+                Part::Whole => assert!(base.is_array, "only operands are read as a whole"),
+            }
+            places.push(Place { data: self.array(used), advances: used.part == Part::Tile });
         }
         places.extend(own_places);
         if whole > 0 {
@@ -353,7 +374,7 @@ impl Memory {
         }
         if rest > 0 {
             for (index, (place, used)) in
-                places.iter_mut().zip(slots).enumerate().filter(|(_, (_, used))| !used.is_whole)
+                places.iter_mut().zip(slots).enumerate().filter(|(_, (_, used))| used.part != Part::Whole)
             {
                 let width = self.bases[used.slot as usize].width;
                 let from = place.data.wrapping_add(if place.advances { whole * width } else { 0 });
@@ -374,13 +395,50 @@ impl Memory {
         self.places = places;
     }
 
-    /// The address of a slot's tile, or of all its elements. The elements of a splat are equal, and may be one.
+    /// Computes a run on the rows of the tile.
+    ///
+    /// # Panics
+    /// If the tile is outside the buffers.
+    fn run_rows(&mut self, kernel: &Kernel, slots: &[Used]) {
+        let mut arrays: SmallVec<[(*mut u8, usize); 16]> = SmallVec::new();
+        for used in slots {
+            let base = self.bases[used.slot as usize];
+            let step = match used.part {
+                Part::Tile => {
+                    assert!(!base.per_row, "there is an element for each of the tile");
+                    self.row * base.width
+                }
+                Part::Row => {
+                    assert!(base.per_row, "there is an element for each row");
+                    base.width
+                }
+                Part::SameRow(first) => {
+                    assert!(base.is_array && (first + self.row) * base.width <= base.len, "the row is in the operand");
+                    0
+                }
+                Part::Splat | Part::Whole => 0,
+            };
+            arrays.push((self.array(used), step));
+        }
+        let mut rows = self.rows.take().unwrap_or_else(|| Rows::new(kernel)).reused(kernel);
+        rows.push_evenly(&arrays, self.len / self.row, self.row);
+        // SAFETY: each slot has the elements of the tile's rows, or an element for each row, or all that is read of it.
+        // No slot overlaps one that is written, and no other thread has these elements.
+        unsafe { kernel.run_rows(&rows) };
+        self.rows = Some(rows);
+    }
+
+    /// The address of what a run uses of a slot. The elements of a splat are equal, and may be one.
     ///
     /// # Panics
     /// If the tile is outside the buffer.
     fn array(&self, used: &Used) -> *mut u8 {
         let base = self.bases[used.slot as usize];
-        if used.is_splat || used.is_whole { base.data } else { self.range(base).0 }
+        match used.part {
+            Part::Splat | Part::Whole => base.data,
+            Part::SameRow(first) => base.data.wrapping_add(first * base.width),
+            Part::Tile | Part::Row => self.range(base).0,
+        }
     }
 
     /// The tile in a slot.

@@ -12,6 +12,7 @@
 //! * `program`: the execution of programs; `table`: that of machine code on rows of gathered elements; `rings`: short
 //!   rows that repeat.
 //! * `reduction`: reductions of what a program computes; `accumulators`: the numbers that they add to.
+//! * `recompute`: cheap values, computed again between reductions.
 //! * `single`: kernels of one op.
 //! * `tiled_loop`: loops whose iterations all run on one piece of the arrays before the next; `frame`: one piece.
 //!
@@ -32,6 +33,7 @@ pub mod generated;
 mod memory;
 #[allow(unsafe_code, reason = "gives each thread its part of the results")]
 mod program;
+mod recompute;
 mod reduction;
 mod rings;
 #[allow(unsafe_code, reason = "calls generated code")]

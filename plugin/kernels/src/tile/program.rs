@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::access::Access;
 use super::accumulators::Sums;
-use super::assemble::Used;
+use super::assemble::{Part, Used};
 use super::chain::BLOCK_BYTES;
 use super::elements::Elements;
 use super::memory::{Buffers, Cell, Memory, Sizes, Slot};
@@ -283,7 +283,9 @@ impl Program {
         let is_elsewhere = |step: &Step| match step {
             Step::Gather { parts, .. } => parts.iter().any(|(part, _)| *part == slot),
             Step::Pick { array, .. } => *array == slot,
-            Step::Run(linked) => linked.slots.iter().any(|used| used.slot == slot && (used.is_whole || used.is_splat)),
+            Step::Run(linked) => {
+                linked.slots.iter().any(|used| used.slot == slot && !matches!(used.part, Part::Tile | Part::Row))
+            }
             _ => false,
         };
         let is_splat = |(_, splat): &(Slot, Splat)| matches!(splat, Splat::Input { slot: whole, .. } if *whole == slot);

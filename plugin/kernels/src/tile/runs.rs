@@ -120,6 +120,22 @@ impl<'a> Facts<'a> {
         matches!(self.builder.values[value].0, Definition::Pick { .. })
     }
 
+    /// Whether a value has one element, or the same ones, in each row, for code that runs on rows.
+    fn is_of_rows(&self, value: Value) -> bool {
+        let builder = self.builder;
+        let repeats = match &builder.values[value].0 {
+            Definition::Spread { .. } => true,
+            Definition::Gather(parts) => builder.same_row(parts).is_some(),
+            _ => false,
+        };
+        repeats && builder.generates_rows()
+    }
+
+    /// Whether a function takes such a value.
+    fn repeats(&self, value: Value) -> bool {
+        self.args(value).iter().any(|&arg| self.is_of_rows(arg))
+    }
+
     fn args(&self, value: Value) -> &'a [Value] {
         self.builder.values[value].0.args()
     }
@@ -154,8 +170,9 @@ impl Runs {
         let mut of = vec![None; count];
         let (mut run, mut members): (usize, Vec<Value>) = (0, Vec::new());
         let mut close = |members: &mut Vec<Value>| {
+            let is_alone = |value: &Value| !facts.picks(*value) && !facts.is_long(*value) && !facts.repeats(*value);
             // The loop of a single short function is as fast.
-            if members.len() > 1 || members.iter().any(|&value| facts.picks(value) || facts.is_long(value)) {
+            if members.len() > 1 || !members.iter().all(is_alone) {
                 members.iter().for_each(|&value| of[value] = Some(run));
                 run += 1;
             }
@@ -170,8 +187,12 @@ impl Runs {
             }
         }
         close(&mut members);
-        let args = (0..count).map(|value| facts.args(value).into()).collect();
-        Runs { lazy: vec![false; count], args, internal: internal(facts, &of), ends: ends(&of), of }
+        let in_runs = |value: Value| facts.users[value].iter().all(|&user| of[user].is_some());
+        let lazy: Vec<bool> =
+            (0..count).map(|value| facts.is_of_rows(value) && !facts.is_output[value] && in_runs(value)).collect();
+        let read = |&arg: &Value| if lazy[arg] { facts.args(arg).first().copied() } else { Some(arg) };
+        let args = (0..count).map(|value| facts.args(value).iter().filter_map(read).collect()).collect();
+        Runs { lazy, args, internal: internal(facts, &of), ends: ends(&of), of }
     }
 
     /// The runs of values that chains can compute.

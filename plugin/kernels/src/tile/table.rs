@@ -12,7 +12,7 @@ use oxcall_jit::{Kernel, Rows};
 use smallvec::SmallVec;
 
 use super::access::{Access, Cursor, Place};
-use super::assemble::Used;
+use super::assemble::{Part, Used};
 use super::memory::{Memory, Slot};
 use super::program::{LONGEST_GATHERED, Step};
 use super::rings;
@@ -109,7 +109,7 @@ impl Table {
                 (Some(gather), ..) => Array::Gather(gather),
                 (_, Some(ring), _) => Array::Ring(ring),
                 (.., Some(accumulator)) => Array::Accumulator(accumulator),
-                _ if used.is_splat || used.is_whole => Array::First(used.slot),
+                _ if used.part != Part::Tile => Array::First(used.slot),
                 _ => Array::Slot(used.slot),
             }
         };
