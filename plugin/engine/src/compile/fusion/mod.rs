@@ -15,6 +15,8 @@ mod line;
 #[cfg(test)]
 mod random_tests;
 mod rows;
+#[cfg(test)]
+mod rows_tests;
 mod scatters;
 mod slabs;
 mod stacks;

@@ -27,11 +27,16 @@ pub(super) fn fold_narrow<T: Element, C: Combine<T::Wide>>(
     (stride, rows): (usize, usize),
     sums: &mut [T::Wide],
 ) {
+    let is_wide = size_of::<T>() == size_of::<T::Wide>();
+    if is_wide && (1..=ROWS).contains(&rows) && block.len() >= (rows - 1) * stride + LANES {
+        // One group, of which there may be very many.
+        let lanes = fold_lanes::<T, C>(block, |row| row * stride, rows, C::IDENTITY);
+        return sums.copy_from_slice(&lanes[..sums.len()]);
+    }
     let (mut levels, mut used) = ([[C::IDENTITY; LANES]; LEVELS], 0);
     let mut lanes = [[C::IDENTITY; LANES]; ROWS];
     for group in 0..rows.div_ceil(ROWS) {
         let (rows, count) = (&block[group * ROWS * stride..], ROWS.min(rows - group * ROWS));
-        let is_wide = size_of::<T>() == size_of::<T::Wide>();
         let mut joined = if is_wide && rows.len() >= (count - 1) * stride + LANES {
             fold_lanes::<T, C>(rows, |row| row * stride, count, C::IDENTITY)
         } else {
