@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import loops
 import numpy as np
+import rows
 
 # linux/prctl.h: from now on, no memory of the process becomes executable.
 PR_SET_MDWE, REFUSE_EXEC_GAIN = 65, 1
@@ -108,15 +109,15 @@ def programs(count: int, is_wide: bool) -> dict[str, tuple[Callable[..., Any], l
     found["scalar operand"] = (lambda x, y: (x - y) * y + jnp.exp(-abs(x)), [x, x.dtype.type(0.7)])
     found["shifted"] = (lambda x: jnp.roll(x, 3) * 2 - jnp.pad(x[1:], (0, 1 if x.size else 0)) + x, [x])
     if count > 100 and count % 10 == 0:
-        rows = x.reshape(-1, 10)
-        found["softmax"] = (jax.nn.softmax, [rows])
-        found["layer norm"] = (layer_norm, [rows])
-        found["layer norm, gradient"] = (jax.grad(lambda x: (layer_norm(x) ** 3).sum()), [rows])
+        tens = x.reshape(-1, 10)
+        found["softmax"] = (jax.nn.softmax, [tens])
+        found["layer norm"] = (layer_norm, [tens])
+        found["layer norm, gradient"] = (jax.grad(lambda x: (layer_norm(x) ** 3).sum()), [tens])
         found["taken along rows"] = (
             lambda x: jnp.take_along_axis(x, jnp.argsort(-x, -1), -1) - jnp.take_along_axis(x, jnp.argsort(x, 0), 0),
-            [rows],
+            [tens],
         )
-        found["bias"] = (lambda x, bias: jax.nn.relu(x * 2 + bias) - bias, [rows, x[:10]])
+        found["bias"] = (lambda x, bias: jax.nn.relu(x * 2 + bias) - bias, [tens, x[:10]])
     return found
 
 
@@ -131,7 +132,8 @@ def main() -> None:
     jax.config.update("jax_enable_x64", is_wide)
     is_thorough = "--thorough" in sys.argv
     sets = [(count, programs(count, is_wide)) for count in (SIZES if is_thorough else FEWER)]
-    sets += [(count, loops.programs(count, is_wide)) for count in (loops.SIZES if is_thorough else loops.FEWER)]
+    for more in (loops, rows):
+        sets += [(count, more.programs(count, is_wide)) for count in (more.SIZES if is_thorough else more.FEWER)]
     for count, found in sets:
         for name, (f, args) in found.items():
             results = [np.asarray(result) for result in jax.tree.leaves(jax.jit(f)(*args))]

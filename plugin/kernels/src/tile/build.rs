@@ -142,9 +142,15 @@ impl Builder {
         Builder { row, ..Builder::new(count, []) }
     }
 
-    pub(super) fn push(&mut self, definition: Definition, element: ElementType) -> Value {
+    fn push(&mut self, definition: Definition, element: ElementType) -> Value {
         // A splat is the same for elements and rows, so one register serves both.
-        self.rows.push(self.per_row && !matches!(definition, Definition::Splat(_)));
+        let is_per_row = self.per_row && !matches!(definition, Definition::Splat(_));
+        self.push_as(definition, element, is_per_row)
+    }
+
+    /// Adds a value, which has one element per row or one per element.
+    pub(super) fn push_as(&mut self, definition: Definition, element: ElementType, is_per_row: bool) -> Value {
+        self.rows.push(is_per_row);
         self.values.push((definition, element));
         self.values.len() - 1
     }

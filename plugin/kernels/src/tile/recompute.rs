@@ -58,8 +58,7 @@ impl Builder {
         for arg in definition.args_mut() {
             *arg = self.again(*arg, segment, segments);
         }
-        let copy = self.values.len();
-        self.push(definition, element);
+        let copy = self.push_as(definition, element, false);
         segments.of.push(segment);
         segments.copies.push((value, segment, copy));
         segments.order.push(copy);

@@ -8,8 +8,8 @@ use super::tests::{Program, one_nan, run_both};
 use crate::runtime::Codegen;
 use crate::testing::{Random, ty};
 
-/// Rows without their scaled sums, scaled by the sums of their squares, a gain for each column and one for each row, and
-/// shifted by a bias; computed in `compute`.
+/// Rows without their scaled sums, scaled by the sums of their squares, a gain for each column and a weight for each
+/// row, and shifted by a bias, with their scales and the largest of each; computed in `compute`.
 fn normalised(element: ElementType, compute: ElementType, [rows, row]: [usize; 2]) -> Program {
     let mut program = Program::new();
     let (all, of_rows, scalar) = (ty(compute, &[rows, row]), ty(compute, &[rows]), ty(compute, &[]));
@@ -32,8 +32,8 @@ fn normalised(element: ElementType, compute: ElementType, [rows, row]: [usize; 2
     let centred = binary(&mut program, BinaryOp::Subtract, x, mean);
     let squares = binary(&mut program, BinaryOp::Multiply, centred, centred);
     let squares = program.reduce(BinaryOp::Add, squares, zero);
-    let scale = program.op(OpKind::Unary(UnaryOp::Rsqrt), &[squares], of_rows);
-    let (scale, weights) = (repeat(&mut program, scale, 0), repeat(&mut program, weights, 0));
+    let scales = program.op(OpKind::Unary(UnaryOp::Rsqrt), &[squares], of_rows);
+    let (scale, weights) = (repeat(&mut program, scales, 0), repeat(&mut program, weights, 0));
     let (gain, bias) = (repeat(&mut program, gain, 1), repeat(&mut program, bias, 1));
     let mut result = centred;
     for (function, operand) in
@@ -41,10 +41,11 @@ fn normalised(element: ElementType, compute: ElementType, [rows, row]: [usize; 2
     {
         result = binary(&mut program, function, result, operand);
     }
+    let largest = program.reduce(BinaryOp::Maximum, result, zero);
     if element != compute {
         result = program.op(OpKind::Convert, &[result], ty(element, &[rows, row]));
     }
-    program.func.body.results.push(result);
+    program.func.body.results = vec![scales, result, largest];
     program
 }
 
@@ -61,8 +62,9 @@ fn what_rows_repeat_is_read_where_it_is() {
                 assert_eq!(fusions.len(), 1, "{element} {row}");
             }
             for generate in [false, is_supported()] {
-                for (_, plain, fused) in run_both(&program.func, generate, &mut Random(row as u64)) {
-                    assert_eq!(one_nan(element, &fused), one_nan(element, &plain), "{element} {row} {generate}");
+                for (value, plain, fused) in run_both(&program.func, generate, &mut Random(row as u64)) {
+                    let one_nan = |bytes: &[u8]| one_nan(program.ty(value).element, bytes);
+                    assert_eq!(one_nan(&fused), one_nan(&plain), "{element} {row} {generate}");
                 }
             }
         }
