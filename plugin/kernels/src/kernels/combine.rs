@@ -93,13 +93,13 @@ macro_rules! combine {
     };
 }
 
-combine!(Add for i32 i64: 0, |a, b| a.wrapping_add(b));
-combine!(product Multiply for i32 i64: 1, |a, b| a.wrapping_mul(b));
+combine!(Add for i8 i16 i32 i64: 0, |a, b| a.wrapping_add(b));
+combine!(product Multiply for i8 i16 i32 i64: 1, |a, b| a.wrapping_mul(b));
 combine!(And for u8: !0, |a, b| a & b);
 combine!(Or for u8: 0, |a, b| a | b);
-combine!(rare And for i32 i64: !0, |a, b| a & b);
-combine!(rare Or for i32 i64: 0, |a, b| a | b);
-combine!(rare Xor for i32 i64: 0, |a, b| a ^ b);
+combine!(rare And for i8 i16 i32 i64: !0, |a, b| a & b);
+combine!(rare Or for i8 i16 i32 i64: 0, |a, b| a | b);
+combine!(rare Xor for i8 i16 i32 i64: 0, |a, b| a ^ b);
 
 macro_rules! extremes {
     ($($ty:ident)+) => {$(
@@ -108,7 +108,7 @@ macro_rules! extremes {
     )+};
 }
 
-extremes!(u32 u64 i32 i64);
+extremes!(u8 u16 u32 u64 i8 i16 i32 i64);
 
 // Equal floats have the same bits, except zeros; the larger zero is the positive one. Each step is a selection, which
 // vectors have, and no branch.
@@ -222,7 +222,15 @@ macro_rules! by_combine {
                 [F16 => $crate::element::f16, BF16 => $crate::element::bf16] [Add Multiply Maximum Minimum])
         })
     };
-    // As above, with the types in which elements are computed.
+    // As above, and for narrow integers, one at a time.
+    (@any_width $op:expr, $element:expr, ($T:ident, $C:ident) => $body:expr) => {
+        $crate::by_combine!(@narrow $op, $element, ($T, $C) => $body).or_else(|| {
+            $crate::by_combine!(@ $op, $element, ($T, $C) => $body;
+                [U8 | S8 => i8, U16 | S16 => i16] [Add Multiply And Or Xor],
+                [U8 => u8, U16 => u16, S8 => i8, S16 => i16] [Maximum Minimum])
+        })
+    };
+    // The types in which elements are computed.
     (@computed $op:expr, $element:expr, ($T:ident, $C:ident) => $body:expr) => {
         $crate::by_combine!(@ $op, $element, ($T, $C) => $body;
             [F32 => f32, F64 => f64] [Add Multiply Maximum Minimum],

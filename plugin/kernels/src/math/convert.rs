@@ -113,6 +113,8 @@ pub(crate) use by_float;
 /// NaN gives 0; integers wrap; complex numbers lose their imaginary part.
 pub(crate) fn convert<L: Level>(from: ElementType, to: ElementType) -> Option<Function> {
     // Among integers it does not matter whether the result is signed.
+    // LLVM makes no vectors of conversions that saturate.
+    let flops = if from.is_float() && to.is_integer() { 10.0 } else { 1.0 };
     let function = if from.is_integer() && to.is_integer() {
         by_integer!(from, A => by_unsigned!(bits(to), B => {
             Some(unary::<L, A, B, _>(Light, |x: A| AsPrimitive::<B>::as_(x)))
@@ -126,7 +128,7 @@ pub(crate) fn convert<L: Level>(from: ElementType, to: ElementType) -> Option<Fu
             Some(unary::<L, A, B, _>(Light, |x: A| AsPrimitive::<B>::as_(x)))
         }))
     };
-    function.map(|function| function.named("convert", 1.0).giving(to))
+    function.map(|function| function.named("convert", flops).giving(to))
 }
 
 /// The complex number with a given real part.
@@ -217,6 +219,6 @@ pub(crate) fn packed<L: Level>(element: ElementType) -> Option<Packed> {
     Some(Packed {
         load: functions.load.named("load", flops).recorded(record(0)),
         store: functions.store.named("store", flops).recorded(record(1)),
-        round: functions.round.named("round", 2.0 * flops).recorded(record(2)),
+        round: functions.round.named("round", 2.0 * flops).recorded(record(2)).rounding_to(element),
     })
 }

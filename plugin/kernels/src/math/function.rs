@@ -39,6 +39,8 @@ pub(crate) struct Function {
     pub record: Option<Record>,
     /// The same for most operands, in blocks, which call the function for others.
     pub guard: Option<Guard>,
+    /// The narrow type of floats to which it rounds its operand, if it does nothing else.
+    pub rounds_to: Option<ElementType>,
 }
 
 impl std::fmt::Debug for Function {
@@ -66,6 +68,11 @@ impl Function {
     /// The same function, with a form for most operands in blocks of generated code.
     pub(crate) fn guarded(self, guard: Option<Guard>) -> Function {
         Function { guard, ..self }
+    }
+
+    /// The same function, which rounds to a narrow type.
+    pub(crate) fn rounding_to(self, element: ElementType) -> Function {
+        Function { rounds_to: Some(element), ..self }
     }
 
     /// The function of one element.
@@ -152,7 +159,7 @@ macro_rules! functions {
             let tile = tile::<L, $($A,)* R, F>;
             let mut args = [R::TYPE; 3];
             $(args[$index] = $A::TYPE;)*
-            Function { name: "", arity: $arity, flops, args, output: R::TYPE, tile, scalar, record: None, guard: None }
+            Function { name: "", arity: $arity, flops, args, output: R::TYPE, tile, scalar, record: None, guard: None, rounds_to: None }
         }
     )*};
 }
@@ -173,7 +180,18 @@ const GUARDED: usize = 64;
 fn guarded<T: Wide>(arity: usize, flops: u16, tile: TileFn) -> Function {
     let (element, flops) = (T::TYPE, f32::from(flops));
     let args = [element; 3];
-    Function { name: "", arity, flops, args, output: element, tile, scalar: None, record: None, guard: None }
+    Function {
+        name: "",
+        arity,
+        flops,
+        args,
+        output: element,
+        tile,
+        scalar: None,
+        record: None,
+        guard: None,
+        rounds_to: None,
+    }
 }
 
 /// A function of one element, computed by `fast`, which vectorises, where `is_fast` holds, and by `slow` elsewhere.

@@ -144,11 +144,11 @@ pub(crate) fn unary_bits_op<L: Level, T: Integer>(op: UnaryOp) -> Option<Functio
 /// The function of two integers for `op`, if it depends on the sign.
 pub(crate) fn binary_op<L: Level, T: Integer>(op: BinaryOp) -> Option<Function> {
     Some(match op {
-        BinaryOp::Divide => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.quotient(y)).costing(8.0),
+        BinaryOp::Divide => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.quotient(y)).costing(20.0),
         BinaryOp::Maximum => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.max(y)),
         BinaryOp::Minimum => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.min(y)),
         BinaryOp::Power => binary::<L, _, _, _, _>(Heavy(50), |x: T, y: T| power(x, y)),
-        BinaryOp::Remainder => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.remainder(y)).costing(8.0),
+        BinaryOp::Remainder => binary::<L, _, _, _, _>(Light, |x: T, y: T| x.remainder(y)).costing(20.0),
         _ => return None,
     })
 }

@@ -271,8 +271,10 @@ impl Builder {
     /// UNIMPLEMENTED if there is no conversion to `element`.
     pub fn iota(&mut self, dims: &[usize], dim: usize, element: ElementType) -> Result<Value, Error> {
         let repeat = dims[dim + 1..].iter().product();
-        let index = self.push(Definition::Iota { repeat, size: dims[dim] }, ElementType::S64);
-        self.op(&OpKind::Convert, &[(index, ElementType::S64)], element)
+        // Those of 64 bits take twice the memory of what most of them are converted to.
+        let wide = if i32::try_from(dims[dim]).is_ok() { ElementType::S32 } else { ElementType::S64 };
+        let index = self.push(Definition::Iota { repeat, size: dims[dim] }, wide);
+        self.op(&OpKind::Convert, &[(index, wide)], element)
     }
 
     /// A function of values.
@@ -313,20 +315,23 @@ impl Builder {
 
     /// Adds a result of type `element`.
     pub fn output(&mut self, value: Value, element: ElementType) {
-        let stored = match math::packed(element) {
-            Some(packed) => self.apply(packed.store, &[value]),
-            None => value,
-        };
+        let stored = self.stored(value, element);
         self.stored_output(stored, element);
+    }
+
+    /// A value in its stored form, which rounds by itself what was only rounded to be stored.
+    fn stored(&mut self, value: Value, element: ElementType) -> Value {
+        let Some(packed) = math::packed(element) else { return value };
+        let exact = match &self.values[value].0 {
+            Definition::Apply { function, args, .. } if function.rounds_to == Some(element) => args[0],
+            _ => value,
+        };
+        self.apply(packed.store, &[exact])
     }
 
     /// Adds a result with one element of each value side by side, for each element of the domain.
     pub fn output_stack(&mut self, parts: &[Value], element: ElementType) {
-        let stored = |part: &Value| match math::packed(element) {
-            Some(packed) => self.apply(packed.store, &[*part]),
-            None => *part,
-        };
-        let args = parts.iter().map(stored).collect();
+        let args = parts.iter().map(|&part| self.stored(part, element)).collect();
         let stack = self.push(Definition::Stack { args }, element);
         self.stored_output(stack, element);
     }
@@ -721,7 +726,9 @@ impl Allocation {
                 Definition::Spread { arg: [arg] } => {
                     steps.push(Step::Spread { from: slot_of(arg), element: *element, out });
                 }
-                Definition::Iota { repeat, size } => steps.push(Step::Iota { repeat, size, out }),
+                Definition::Iota { repeat, size } => {
+                    steps.push(Step::Iota { repeat, size, element: *element, out });
+                }
                 Definition::Pick { input, arg: [arg] } => {
                     steps.push(Step::Pick { array: slot(Place::Input(input)), index: slot_of(arg), out });
                 }

@@ -204,7 +204,9 @@ fn repeated(block: &Block<'_>, one: Lane, element: ElementType, count: u8) -> La
 struct Indices {
     repeat: usize,
     size: usize,
-    /// The conversion from [`ElementType::S64`], if there is one.
+    /// The type in which they are counted.
+    counted: ElementType,
+    /// The conversion from it, if there is one.
     convert: Option<TileFn>,
     element: ElementType,
 }
@@ -221,7 +223,7 @@ impl Indices {
             _ => (value, None),
         };
         let Definition::Iota { repeat, size } = builder.values[source].0 else { return None };
-        Some(Indices { repeat, size, convert, element: *element })
+        Some(Indices { repeat, size, counted: builder.values[source].1, convert, element: *element })
     }
 
     /// The index of each of `count` elements from `first` on.
@@ -243,7 +245,11 @@ impl Indices {
             block.lanes.set_lanes(count);
             return Some(functions::convert(ElementType::S32, self.element)?(&block.lanes, [vector; 3]));
         }
-        let from: &[u8] = bytemuck::cast_slice(&numbers);
+        let words: SmallVec<[i32; 16]> = numbers.iter().map(|&number| number as i32).collect();
+        let from: &[u8] = match self.counted {
+            ElementType::S32 => bytemuck::cast_slice(&words),
+            _ => bytemuck::cast_slice(&numbers),
+        };
         let mut bytes = [0; 64];
         let converted = &mut bytes[..numbers.len() * self.element.byte_width()];
         match self.convert {

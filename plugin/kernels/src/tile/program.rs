@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use bytemuck::Pod;
+use num_traits::AsPrimitive;
 use oxcall::Error;
 use oxcall_hlo::ElementType;
 use oxcall_jit::Listing;
@@ -53,12 +55,14 @@ pub(super) enum Step {
         /// Whether all elements of a run are equal, and the first is read only.
         is_even: bool,
     },
-    /// The index along a dimension, as `i64`.
+    /// The index along a dimension.
     Iota {
         /// The number of successive elements with the same index.
         repeat: usize,
         /// The size of the dimension.
         size: usize,
+        /// The type of the indices: `S32` or `S64`.
+        element: ElementType,
         /// The slot of the indices.
         out: Slot,
     },
@@ -443,9 +447,12 @@ impl Step {
                     });
                 }
             }
-            Step::Iota { repeat, size, out } => {
+            Step::Iota { repeat, size, element, out } => {
                 let start = memory.start(*out);
-                memory.with(*out, [], |out, []| iota(*repeat, *size, start, bytemuck::cast_slice_mut(out)));
+                memory.with(*out, [], |out, []| match element {
+                    ElementType::S32 => iota::<i32>(*repeat, *size, start, bytemuck::cast_slice_mut(out)),
+                    _ => iota::<i64>(*repeat, *size, start, bytemuck::cast_slice_mut(out)),
+                });
             }
             Step::Pick { array, index, out } => memory.with_array_and(*out, *array, [*index], |out, array, [index]| {
                 pick(bytemuck::cast_slice(index), bytemuck::cast_slice(array), bytemuck::cast_slice_mut(out));
@@ -468,8 +475,8 @@ impl Step {
 }
 
 /// Writes rows of one element of each part.
-fn stack_parts<T: bytemuck::Pod>(memory: &mut Memory, parts: &[Slot], out: Slot) {
-    fn few<T: bytemuck::Pod, const N: usize>(memory: &mut Memory, parts: [Slot; N], out: Slot) {
+fn stack_parts<T: Pod>(memory: &mut Memory, parts: &[Slot], out: Slot) {
+    fn few<T: Pod, const N: usize>(memory: &mut Memory, parts: [Slot; N], out: Slot) {
         memory.with(out, parts, |out, parts| {
             let mut arrays: [&[T]; N] = [&[]; N];
             arrays.iter_mut().zip(parts).for_each(|(array, part)| *array = bytemuck::cast_slice(part));
@@ -501,13 +508,16 @@ fn pick(indices: &[i32], array: &[u32], out: &mut [u32]) {
 
 vectorised! {
 /// The indices of the elements from `start` on.
-fn iota(repeat: usize, size: usize, start: usize, out: &mut [i64]) {
+fn iota<T: Pod>(repeat: usize, size: usize, start: usize, out: &mut [T])
+where
+    usize: AsPrimitive<T>,
+{
     let (mut value, mut left) = (start / repeat % size, repeat - start % repeat);
     if repeat == 1 {
         let mut rest = out;
         while !rest.is_empty() {
             let (run, others) = rest.split_at_mut((size - value).min(rest.len()));
-            run.iter_mut().enumerate().for_each(|(index, out)| *out = (value + index) as i64);
+            run.iter_mut().enumerate().for_each(|(index, out)| *out = (value + index).as_());
             (rest, value) = (others, 0);
         }
         return;
@@ -515,7 +525,7 @@ fn iota(repeat: usize, size: usize, start: usize, out: &mut [i64]) {
     let mut rest = out;
     while !rest.is_empty() {
         let (run, others) = rest.split_at_mut(left.min(rest.len()));
-        run.fill(value as i64);
+        run.fill(value.as_());
         (rest, left, value) = (others, repeat, (value + 1) % size);
     }
 }

@@ -200,7 +200,7 @@ impl Scatter {
             Some(Body::First) => How::Keep,
             Some(Body::Second) if inputs == 1 => How::Assign(by_width!(elements[0], T => Loops::of::<T, Assign>())),
             Some(Body::Binary(function)) if inputs == 1 => {
-                match by_combine!(@narrow function, elements[0], (T, C) => Loops::of::<T, Combined<C>>()) {
+                match by_combine!(@any_width function, elements[0], (T, C) => Loops::of::<T, Combined<C>>()) {
                     Some(loops) => How::Fast(loops, sum(function, elements[0])),
                     None => program(op, func)?,
                 }

@@ -376,6 +376,46 @@ fn largest_and_smallest_updates_have_the_same_bits_on_several_threads() {
     }
 }
 
+/// Every function of integers of every width, many updates of each element on several threads.
+#[test]
+fn updates_of_integers_of_every_width_are_exact() {
+    type Function = fn(i64, i64) -> i64;
+    let functions: [(BinaryOp, Function); 7] = [
+        (BinaryOp::Add, |a, b| a.wrapping_add(b)),
+        (BinaryOp::Multiply, |a, b| a.wrapping_mul(b)),
+        (BinaryOp::Maximum, |a, b| a.max(b)),
+        (BinaryOp::Minimum, |a, b| a.min(b)),
+        (BinaryOp::And, |a, b| a & b),
+        (BinaryOp::Or, |a, b| a | b),
+        (BinaryOp::Xor, |a, b| a ^ b),
+    ];
+    let (len, count) = (40, 60_000);
+    let (numbers, random) = (of_elements(len, count), &mut Random(45));
+    let indices: Vec<i32> = (0..count).map(|_| random.between(-2, len as i64 + 1) as i32).collect();
+    for element in INDEX_TYPES.into_iter().filter(|element| element.byte_width() < 8) {
+        let bits = 8 * element.byte_width();
+        let cut = |x: i64| if element.is_signed() { x << (64 - bits) >> (64 - bits) } else { x & !(-1 << bits) };
+        let encode = |values: &[i64]| -> Vec<u8> {
+            values.iter().flat_map(|x| x.to_le_bytes()[..element.byte_width()].to_vec()).collect()
+        };
+        let operand: Vec<i64> = (0..len).map(|_| cut(random.number() as i64)).collect();
+        // Odd ones, so that products do not become zero.
+        let updates: Vec<i64> = (0..count).map(|_| cut(random.number() as i64 | 1)).collect();
+        for (name, function) in functions {
+            let mut expected = operand.clone();
+            for (&index, &update) in indices.iter().zip(&updates).filter(|(index, _)| (0..len as i32).contains(index)) {
+                let old = &mut expected[index as usize];
+                *old = cut(function(*old, update));
+            }
+            let scatter = scatter_op(&numbers, element, ElementType::S32).binary_region(name, element);
+            let operands = [encode(&operand), bytes(&indices), encode(&updates)];
+            let result = scatter.run(&operands);
+            assert_eq!(result[0], encode(&expected), "{name:?} {element}");
+            assert!(result == scatter.run_alone(&operands), "{name:?} {element}");
+        }
+    }
+}
+
 #[test]
 fn scatters_several_inputs_at_once() {
     let dims = ScatterDims {
