@@ -184,8 +184,7 @@ fn sum_block<'a, T: Element>(
         }
         let sums = joined.next();
         sums.fill(loops.identity);
-        let fold_rows = if stride.is_some() { loops.in_order } else { loops.rows };
-        fold_rows(operand, places, 0, sums);
+        (loops.rows)(operand, places, 0, sums);
         joined.push();
     }
     joined.finish()

@@ -29,8 +29,6 @@ pub(crate) struct Loops<T: Element> {
     pub(crate) slice: fn(&[T]) -> T::Wide,
     /// [`fold_rows`].
     pub(crate) rows: FoldRows<T>,
-    /// [`fold_in_order`].
-    pub(super) in_order: FoldRows<T>,
     /// [`fold_strided`].
     pub(crate) strided: fn(&[T], usize, &mut [T::Wide]),
     /// [`append`].
@@ -51,7 +49,6 @@ impl<T: Element> Loops<T> {
             combine: C::combine,
             slice: fold_slice::<T, C>,
             rows: fold_rows::<T, C>,
-            in_order: fold_in_order::<T, C>,
             strided: fold_strided::<T, C>,
             append: append::<T::Wide, C>,
             finish: finish::<T, C>,
@@ -113,36 +110,10 @@ pub fn are_tiles(rows: usize, row: usize) -> bool {
 /// Rows of half of a million bytes, or more, are in no such cache.
 const LONGEST_ROW: usize = 1 << 17;
 
-vectorised! {
-/// [`fold_rows`] of rows that follow each other in memory, one after another, in panels of columns whose sums stay in
-/// registers. A Zen 4 takes half as long again to read such rows four at a time, and loops of unknown length take
-/// longer to begin than for a few columns.
-pub(crate) fn fold_in_order<T: Element, C: Combine<T::Wide>>(
-    operand: &[T],
-    rows: &[usize],
-    column: usize,
-    sums: &mut [T::Wide],
-) {
-    let mut done = 0;
-    done += fold_panels::<T, C, 64>(operand, rows, column, sums);
-    done += fold_panels::<T, C, 32>(operand, rows, column + done, &mut sums[done..]);
-    done += fold_panels::<T, C, 16>(operand, rows, column + done, &mut sums[done..]);
-    let left = sums.len() - done;
-    if let (1.., Some(&last)) = (left, sums.last_chunk::<16>()) {
-        // Some of its columns are done.
-        let last = fold_panel::<T, C, 16>(operand, rows, column + sums.len() - 16, last);
-        sums[done..].copy_from_slice(&last[16 - left..]);
-        return;
-    }
-    for row in rows {
-        for (sum, x) in sums[done..].iter_mut().zip(&operand[row + column + done..]) {
-            *sum = C::combine(*sum, x.widen());
-        }
-    }
-}
-}
+/// The most columns whose sums are taken in panels: beyond these, a loop over columns has begun soon enough.
+const MOST_IN_PANELS: usize = 512;
 
-/// Adds to as many panels of `N` sums as there are, and returns how many sums that were.
+/// [`fold_rows`] of as many panels of `N` columns as there are. Returns how many columns that were.
 #[inline(always)]
 fn fold_panels<T: Element, C: Combine<T::Wide>, const N: usize>(
     operand: &[T],
@@ -156,7 +127,7 @@ fn fold_panels<T: Element, C: Combine<T::Wide>, const N: usize>(
     sums.len() / N * N
 }
 
-/// The sums of `N` columns from `column` on.
+/// The sums of `N` columns from `column` on, which stay in registers, four rows at a time as in [`fold_rows`].
 #[inline(always)]
 fn fold_panel<T: Element, C: Combine<T::Wide>, const N: usize>(
     operand: &[T],
@@ -164,8 +135,17 @@ fn fold_panel<T: Element, C: Combine<T::Wide>, const N: usize>(
     column: usize,
     mut sums: [T::Wide; N],
 ) -> [T::Wide; N] {
-    for &start in rows {
-        let row = &operand[start + column..][..N];
+    let row = |start: usize| &operand[start + column..][..N];
+    let (fours, rest) = rows.as_chunks::<4>();
+    for &[a, b, c, d] in fours {
+        let (a, b, c, d) = (row(a), row(b), row(c), row(d));
+        for i in 0..N {
+            let (ab, cd) = (C::combine(a[i].widen(), b[i].widen()), C::combine(c[i].widen(), d[i].widen()));
+            sums[i] = C::combine(sums[i], C::combine(ab, cd));
+        }
+    }
+    for &start in rest {
+        let row = row(start);
         for i in 0..N {
             sums[i] = C::combine(sums[i], row[i].widen());
         }
@@ -182,6 +162,18 @@ pub(crate) fn fold_rows<T: Element, C: Combine<T::Wide>>(
     column: usize,
     sums: &mut [T::Wide],
 ) {
+    if (16..=MOST_IN_PANELS).contains(&sums.len()) {
+        let mut done = fold_panels::<T, C, 64>(operand, rows, column, sums);
+        done += fold_panels::<T, C, 32>(operand, rows, column + done, &mut sums[done..]);
+        done += fold_panels::<T, C, 16>(operand, rows, column + done, &mut sums[done..]);
+        let left = sums.len() - done;
+        if let (1.., Some(&last)) = (left, sums.last_chunk::<16>()) {
+            // Some of its columns are done.
+            let last = fold_panel::<T, C, 16>(operand, rows, column + sums.len() - 16, last);
+            sums[done..].copy_from_slice(&last[16 - left..]);
+        }
+        return;
+    }
     // Many rows at a time: the sums are loaded and stored less often. More than eight, at distances of pages, would not
     // fit the L1 cache, which has few places for their lines.
     let count = sums.len();

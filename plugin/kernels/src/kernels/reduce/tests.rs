@@ -79,12 +79,9 @@ fn pairwise(numbers: &[f32]) -> f32 {
     }
 }
 
-/// The sum of a column, one of so many; rows are added in order, or four at a time.
-fn column_sum(numbers: &[f32], columns: usize, is_in_order: bool) -> f32 {
+/// The sum of a column, one of so many.
+fn column_sum(numbers: &[f32], columns: usize) -> f32 {
     let group = |numbers: &[f32]| {
-        if is_in_order {
-            return numbers.iter().fold(0.0, |sum, number| sum + number);
-        }
         let fours = numbers.chunks_exact(4);
         let rest = fours.remainder();
         let sum = fours.fold(0.0, |sum, four| sum + ((four[0] + four[1]) + (four[2] + four[3])));
@@ -129,10 +126,7 @@ fn sums_of_columns_have_one_order() {
                 (0..dims.len()).filter(|dim| !reduced.contains(dim)).map(|dim| index[dim]).collect();
             numbers[ravel(&index, &shape)].push(x);
         }
-        // Few columns, and rows that are not evenly spaced, are added in another way.
-        let is_in_order = columns >= 32 && reduced.len() == 1;
-        let expected: Vec<f32> =
-            numbers.iter().map(|numbers| -0.0 + column_sum(numbers, columns, is_in_order)).collect();
+        let expected: Vec<f32> = numbers.iter().map(|numbers| -0.0 + column_sum(numbers, columns)).collect();
         let operands = [bytes(&values), bytes(&[-0.0f32])];
         let sums = reduce_op(&[F32], dims, reduced).binary_region(BinaryOp::Add, F32).run(&operands);
         assert_eq!(sums[0], bytes(&expected), "{dims:?} {reduced:?}");
