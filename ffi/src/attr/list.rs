@@ -102,8 +102,8 @@ pub(crate) struct AttrList<'f> {
     _frame: PhantomData<&'f c_void>,
 }
 
-/// Whether the bytes spell a name that is known at compile time. Four at a time take one instruction for the comparison
-/// and its branch; the last four may overlap those before.
+/// Whether the bytes equal a name that is known at compile time. Comparing four of them and branching is a single
+/// instruction; the last four may overlap the ones before.
 ///
 /// # Safety
 /// There are as many bytes as the name has.

@@ -25,7 +25,7 @@ impl<'f> FromAttr<'f> for &'f str {
     }
 }
 
-/// Whether all of at most 16 bytes are ASCII: two words, which may overlap, cover them.
+/// Whether up to 16 bytes are all ASCII. Two words, which may overlap, cover them.
 #[inline(always)]
 fn is_ascii(bytes: &[u8]) -> bool {
     if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {

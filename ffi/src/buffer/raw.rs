@@ -171,7 +171,7 @@ impl<'f> BufferRef<'f> {
         self.dtype
     }
 
-    /// Whether the buffer has this dtype.
+    /// Returns whether the buffer's dtype is `dtype`.
     #[inline(always)]
     pub fn is(&self, dtype: DType) -> bool {
         self.dtype == dtype.code()

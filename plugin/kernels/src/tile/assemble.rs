@@ -105,7 +105,7 @@ struct Move {
     form: Form,
 }
 
-/// What a run uses of a slot.
+/// The part of a slot that a run uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     /// The elements of the tile.

@@ -404,8 +404,8 @@ impl Builder {
         Program { elements, ..program }
     }
 
-    /// Whether machine code runs on each row, and rows are so long that it takes less time than to write and read what
-    /// they repeat.
+    /// Whether machine code runs row by row: rows are long enough that this beats writing out what they repeat and
+    /// reading it back.
     pub(super) fn generates_rows(&self) -> bool {
         self.generate && self.row >= LONG_ROW && self.can_mask()
     }
@@ -469,6 +469,15 @@ impl Builder {
         let [(input, access)] = &parts[..] else { return None };
         let (first, period) = access.period()?;
         (period == self.row).then_some((*input, first))
+    }
+
+    /// Whether a value has one element per row, or the same elements in every row.
+    pub(super) fn repeats_in_rows(&self, value: Value) -> bool {
+        match &self.values[value].0 {
+            Definition::Spread { .. } => true,
+            Definition::Gather(parts) => self.same_row(parts).is_some(),
+            _ => false,
+        }
     }
 
     /// Whether no other value takes the register of a value: it is filled in advance, or elements are read where they

@@ -341,9 +341,10 @@ impl Memory {
     /// # Panics
     /// If the tile is outside the buffers, or the run needs more blocks than were given to [`new`](Memory::new).
     pub(super) fn run(&mut self, run: &Run, slots: &[Used], own: usize) {
-        match run {
-            Run::Generated(kernel) if kernel.takes_any_count() => return self.run_rows(kernel, slots),
-            _ => {}
+        if let Run::Generated(kernel) = run
+            && kernel.takes_any_count()
+        {
+            return self.run_rows(kernel, slots);
         }
         assert!(own + slots.len() <= self.block_count, "the blocks of the run are there");
         let block = run.block();
@@ -420,7 +421,10 @@ impl Memory {
             };
             arrays.push((self.array(used), step));
         }
-        let mut rows = self.rows.take().unwrap_or_else(|| Rows::new(kernel)).reused(kernel);
+        let mut rows = match self.rows.take() {
+            Some(rows) => rows.reused(kernel),
+            None => Rows::new(kernel),
+        };
         rows.push_evenly(&arrays, self.len / self.row, self.row);
         // SAFETY: each slot has the elements of the tile's rows, or an element for each row, or all that is read of it.
         // No slot overlaps one that is written, and no other thread has these elements.

@@ -69,8 +69,8 @@ impl Builder {
     /// row.
     fn flops_again(&self, value: Value) -> f32 {
         match &self.values[value].0 {
-            Definition::Input(_) | Definition::Splat(_) | Definition::Spread { .. } => 0.0,
-            Definition::Gather(parts) if self.same_row(parts).is_some() => 0.0,
+            Definition::Input(_) | Definition::Splat(_) => 0.0,
+            _ if self.repeats_in_rows(value) => 0.0,
             Definition::Apply { function, args, .. } if function.record.is_some() && !self.is_per_row(value) => {
                 function.flops + args.iter().map(|&arg| self.flops_again(arg)).sum::<f32>()
             }

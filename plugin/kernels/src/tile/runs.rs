@@ -120,15 +120,9 @@ impl<'a> Facts<'a> {
         matches!(self.builder.values[value].0, Definition::Pick { .. })
     }
 
-    /// Whether a value has one element, or the same ones, in each row, for code that runs on rows.
+    /// Whether generated code reads what a value repeats where it is, row by row.
     fn is_of_rows(&self, value: Value) -> bool {
-        let builder = self.builder;
-        let repeats = match &builder.values[value].0 {
-            Definition::Spread { .. } => true,
-            Definition::Gather(parts) => builder.same_row(parts).is_some(),
-            _ => false,
-        };
-        repeats && builder.generates_rows()
+        self.builder.repeats_in_rows(value) && self.builder.generates_rows()
     }
 
     /// Whether a function takes such a value.

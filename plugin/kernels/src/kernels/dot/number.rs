@@ -31,7 +31,7 @@ pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
     const TERMS: [usize; 2];
     /// Whether `gemm` multiplies dense rows by dense columns, if there are few, in the lanes of vectors.
     const IN_LANES: bool;
-    /// Whether a sum is the same in any order.
+    /// Whether sums do not depend on the order of their terms.
     const IS_EXACT: bool = false;
     /// Whether narrow products use [tiles](super::tiles).
     const IN_TILES: bool = false;

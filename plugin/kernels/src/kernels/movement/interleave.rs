@@ -21,7 +21,7 @@ fn interleave<T: Pod, const N: usize>(arrays: [&[T]; N], out: &mut [T]) {
 }
 }
 
-/// Writes rows of one element of each array, of which there are at most four; `false`, and no write, for others.
+/// Interleaves two to four arrays. Returns `false`, and writes nothing, for any other number of arrays.
 pub(crate) fn interleave_few<T: Pod>(arrays: &[&[T]], out: &mut [T]) -> bool {
     match *arrays {
         [a, b] => interleave([a, b], out),

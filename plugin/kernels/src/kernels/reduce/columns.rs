@@ -163,7 +163,7 @@ fn sum_block<'a, T: Element>(
         [Loop { strides: [stride], .. }] => Some(stride as usize),
         _ => None,
     };
-    if let (true, Some(fold_narrow), Some(stride)) = (narrow::is_narrow(width), loops.narrow, stride) {
+    if let (true, Some(fold_narrow), Some(stride)) = (width <= narrow::WIDEST, loops.narrow, stride) {
         let sums = &mut levels[..width];
         let block = &operand[place + index * blocks.block * stride..];
         for (i, sums) in sums.chunks_mut(narrow::LANES).enumerate() {

@@ -1,11 +1,9 @@
 //! The inner loops of reductions.
 
-#![allow(clippy::needless_range_loop, reason = "several arrays have the same lanes")]
-
 use oxcall_hlo::{BinaryOp, ElementType};
 
 use super::layout::SEGMENT;
-use super::narrow::fold_narrow;
+use super::narrow::{LANES, fold_lanes, fold_narrow};
 use super::rows::{fold_each, fold_slice};
 use crate::element::{Element, Scalar};
 use crate::kernels::combine::{Combine, by_combine, is_common};
@@ -113,7 +111,8 @@ const LONGEST_ROW: usize = 1 << 17;
 /// The most columns whose sums are taken in panels: beyond these, a loop over columns has begun soon enough.
 const MOST_IN_PANELS: usize = 512;
 
-/// [`fold_rows`] of as many panels of `N` columns as there are. Returns how many columns that were.
+/// [`fold_rows`] of as many panels of `N` columns as there are, whose sums stay in registers. Returns the number of
+/// columns in them.
 #[inline(always)]
 fn fold_panels<T: Element, C: Combine<T::Wide>, const N: usize>(
     operand: &[T],
@@ -122,35 +121,9 @@ fn fold_panels<T: Element, C: Combine<T::Wide>, const N: usize>(
     sums: &mut [T::Wide],
 ) -> usize {
     for (index, sums) in sums.as_chunks_mut::<N>().0.iter_mut().enumerate() {
-        *sums = fold_panel::<T, C, N>(operand, rows, column + index * N, *sums);
+        *sums = fold_lanes::<T, C, N>(operand, |row| rows[row] + column + index * N, rows.len(), *sums);
     }
     sums.len() / N * N
-}
-
-/// The sums of `N` columns from `column` on, which stay in registers, four rows at a time as in [`fold_rows`].
-#[inline(always)]
-fn fold_panel<T: Element, C: Combine<T::Wide>, const N: usize>(
-    operand: &[T],
-    rows: &[usize],
-    column: usize,
-    mut sums: [T::Wide; N],
-) -> [T::Wide; N] {
-    let row = |start: usize| &operand[start + column..][..N];
-    let (fours, rest) = rows.as_chunks::<4>();
-    for &[a, b, c, d] in fours {
-        let (a, b, c, d) = (row(a), row(b), row(c), row(d));
-        for i in 0..N {
-            let (ab, cd) = (C::combine(a[i].widen(), b[i].widen()), C::combine(c[i].widen(), d[i].widen()));
-            sums[i] = C::combine(sums[i], C::combine(ab, cd));
-        }
-    }
-    for &start in rest {
-        let row = row(start);
-        for i in 0..N {
-            sums[i] = C::combine(sums[i], row[i].widen());
-        }
-    }
-    sums
 }
 
 vectorised! {
@@ -162,15 +135,16 @@ pub(crate) fn fold_rows<T: Element, C: Combine<T::Wide>>(
     column: usize,
     sums: &mut [T::Wide],
 ) {
-    if (16..=MOST_IN_PANELS).contains(&sums.len()) {
+    if (LANES..=MOST_IN_PANELS).contains(&sums.len()) {
         let mut done = fold_panels::<T, C, 64>(operand, rows, column, sums);
         done += fold_panels::<T, C, 32>(operand, rows, column + done, &mut sums[done..]);
-        done += fold_panels::<T, C, 16>(operand, rows, column + done, &mut sums[done..]);
+        done += fold_panels::<T, C, LANES>(operand, rows, column + done, &mut sums[done..]);
         let left = sums.len() - done;
-        if let (1.., Some(&last)) = (left, sums.last_chunk::<16>()) {
+        if let (1.., Some(&last)) = (left, sums.last_chunk::<LANES>()) {
             // Some of its columns are done.
-            let last = fold_panel::<T, C, 16>(operand, rows, column + sums.len() - 16, last);
-            sums[done..].copy_from_slice(&last[16 - left..]);
+            let first = column + sums.len() - LANES;
+            let last = fold_lanes::<T, C, LANES>(operand, |row| rows[row] + first, rows.len(), last);
+            sums[done..].copy_from_slice(&last[LANES - left..]);
         }
         return;
     }

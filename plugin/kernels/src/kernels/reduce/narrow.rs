@@ -10,11 +10,8 @@ use crate::kernels::simd::vectorised;
 /// The number of columns that are reduced at a time.
 pub(crate) const LANES: usize = 16;
 
-/// Whether rows are so short that reading them once more, for the columns beyond the first [`LANES`], is better than a
-/// loop over these.
-pub(super) fn is_narrow(width: usize) -> bool {
-    width < 2 * LANES
-}
+/// The most columns for which reading rows several times, for some columns each time, is better.
+pub(super) const WIDEST: usize = 2 * LANES - 1;
 
 /// The most groups of rows of a block that are not joined yet.
 const LEVELS: usize = (LONGEST_BLOCK / ROWS).ilog2() as usize + 1;
@@ -29,8 +26,8 @@ pub(super) fn fold_narrow<T: Element, C: Combine<T::Wide>>(
 ) {
     let is_wide = size_of::<T>() == size_of::<T::Wide>();
     if is_wide && (1..=ROWS).contains(&rows) && block.len() >= (rows - 1) * stride + LANES {
-        // One group, of which there may be very many.
-        let lanes = fold_lanes::<T, C>(block, |row| row * stride, rows, C::IDENTITY);
+        // A single group needs no levels, and there may be very many such blocks.
+        let lanes = fold_lanes::<T, C, LANES>(block, |row| row * stride, rows, [C::IDENTITY; LANES]);
         return sums.copy_from_slice(&lanes[..sums.len()]);
     }
     let (mut levels, mut used) = ([[C::IDENTITY; LANES]; LEVELS], 0);
@@ -38,7 +35,7 @@ pub(super) fn fold_narrow<T: Element, C: Combine<T::Wide>>(
     for group in 0..rows.div_ceil(ROWS) {
         let (rows, count) = (&block[group * ROWS * stride..], ROWS.min(rows - group * ROWS));
         let mut joined = if is_wide && rows.len() >= (count - 1) * stride + LANES {
-            fold_lanes::<T, C>(rows, |row| row * stride, count, C::IDENTITY)
+            fold_lanes::<T, C, LANES>(rows, |row| row * stride, count, [C::IDENTITY; LANES])
         } else {
             for row in 0..count {
                 load(&rows[row * stride..], &mut lanes[row]);
@@ -94,27 +91,27 @@ fn fold_loaded<T: Element, C: Combine<T::Wide>>(rows: &[[T::Wide; LANES]]) -> [T
     sums
 }
 
-/// `init` combined with the lanes from each of `count` places of the operand on, four places at a time as in
+/// `sums` combined with the `N` elements from each of `count` places of the operand on, four places at a time as in
 /// [`fold_rows`](super::fold_rows).
 #[inline(always)]
-pub(crate) fn fold_lanes<T: Element, C: Combine<T::Wide>>(
+pub(crate) fn fold_lanes<T: Element, C: Combine<T::Wide>, const N: usize>(
     operand: &[T],
     place: impl Fn(usize) -> usize,
     count: usize,
-    init: T::Wide,
-) -> [T::Wide; LANES] {
-    let (mut sums, fours) = ([init; LANES], count / 4);
+    mut sums: [T::Wide; N],
+) -> [T::Wide; N] {
+    let row = |index: usize| &operand[place(index)..][..N];
+    let fours = count / 4;
     for four in 0..fours {
-        let (a, b) = (&operand[place(4 * four)..][..LANES], &operand[place(4 * four + 1)..][..LANES]);
-        let (c, d) = (&operand[place(4 * four + 2)..][..LANES], &operand[place(4 * four + 3)..][..LANES]);
-        for lane in 0..LANES {
+        let (a, b, c, d) = (row(4 * four), row(4 * four + 1), row(4 * four + 2), row(4 * four + 3));
+        for lane in 0..N {
             let (ab, cd) = (C::combine(a[lane].widen(), b[lane].widen()), C::combine(c[lane].widen(), d[lane].widen()));
             sums[lane] = C::combine(sums[lane], C::combine(ab, cd));
         }
     }
     for index in 4 * fours..count {
-        let row = &operand[place(index)..][..LANES];
-        for lane in 0..LANES {
+        let row = row(index);
+        for lane in 0..N {
             sums[lane] = C::combine(sums[lane], row[lane].widen());
         }
     }

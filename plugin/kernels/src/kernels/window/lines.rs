@@ -57,7 +57,7 @@ fn fold_short<T: Element, C: Combine<T::Wide>>(
     for line in 0..lines.count {
         let (sums, offset) = (&mut sums[line * lines.pitch..][..lines.len], line * lines.step);
         let lanes_at = |start: usize| {
-            fold_lanes::<T, C>(operand, |place| places[place] + offset + start, places.len(), init)
+            fold_lanes::<T, C, LANES>(operand, |place| places[place] + offset + start, places.len(), [init; LANES])
         };
         if lines.len < LANES {
             sums.copy_from_slice(&lanes_at(0)[..lines.len]);
