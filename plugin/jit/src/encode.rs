@@ -244,14 +244,18 @@ impl Assembler {
         self.tail(register, operand, immediate);
     }
 
-    /// A load or store of the lanes that a mask register has; a load fills the others with zeros. AVX-512 only.
-    pub(crate) fn masked(&mut self, code: Code, register: u8, operand: Operand, mask: u8, is_load: bool) {
-        self.evex(code, register, 0, operand, mask);
-        if is_load {
-            let third = self.bytes.len() - 2;
-            self.bytes[third] |= 0x80;
-        }
-        self.tail(register, operand, None);
+    /// A load of the lanes that a mask register has, which fills the others with zeros. AVX-512 only.
+    pub(crate) fn masked_load(&mut self, code: Code, register: u8, from: Operand, mask: u8) {
+        self.evex(code, register, 0, from, mask);
+        let third = self.bytes.len() - 2;
+        self.bytes[third] |= 0x80;
+        self.tail(register, from, None);
+    }
+
+    /// A store of the lanes that a mask register has. AVX-512 only.
+    pub(crate) fn masked_store(&mut self, code: Code, register: u8, to: Operand, mask: u8, immediate: Option<u8>) {
+        self.evex(code, register, 0, to, mask);
+        self.tail(register, to, immediate);
     }
 
     /// A vector instruction of 128 bits, for the ends of AVX2's narrow stores.

@@ -1,6 +1,6 @@
 //! The meaning of each operation, one element at a time: the oracle of the generated code.
 
-use crate::ir::{Binary, Compare, Op, Program, Round, Shift, Unary};
+use crate::ir::{Binary, Compare, Op, Program, Round, Shift, Unary, Width};
 use crate::wide::{Conversion, Shuffle, Wide, WideBinary};
 
 impl Program {
@@ -24,6 +24,7 @@ impl Program {
         for op in &self.ops {
             let arg = |index: usize| values[op.args()[index].index()];
             let value = match *op {
+                Op::Load { array, width: Width::Float16 } => of_half(load(array) as u32).into(),
                 Op::Load { array, .. } | Op::Splat { array, .. } => load(array),
                 Op::Pick(array, _) => pick(array, arg(0) as u32 as usize).into(),
                 Op::Pair(bits) => bits,
@@ -35,7 +36,8 @@ impl Program {
             values.push(value);
         }
         for each in &self.stores {
-            store(each.array, values[each.value.index()]);
+            let value = values[each.value.index()];
+            store(each.array, if each.width == Width::Float16 { to_half(value as u32).into() } else { value });
         }
     }
 }

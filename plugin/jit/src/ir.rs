@@ -26,6 +26,8 @@ pub enum Width {
     Byte,
     /// 16 bits.
     Half,
+    /// 16 bits, an IEEE half, whose lane has the float of 32 bits: one instruction converts and accesses memory.
+    Float16,
     /// 32 bits.
     Word,
     /// 64 bits, which take a pair of lanes.
@@ -41,7 +43,7 @@ impl Width {
     pub(crate) fn log2(self) -> u8 {
         match self {
             Width::Byte => 0,
-            Width::Half => 1,
+            Width::Half | Width::Float16 => 1,
             Width::Word => 2,
             Width::Pair => 3,
         }
@@ -49,7 +51,11 @@ impl Width {
 
     /// The bits of a lane that an element has.
     pub fn bits(self) -> u32 {
-        u32::MAX >> 32_usize.saturating_sub(8 * self.bytes())
+        match self {
+            Width::Byte => 0xff,
+            Width::Half => 0xffff,
+            Width::Float16 | Width::Word | Width::Pair => u32::MAX,
+        }
     }
 }
 
@@ -556,7 +562,10 @@ impl Builder {
 
     /// An operation on one value.
     pub fn unary(&self, op: Unary, a: Value) -> Value {
-        self.push(Op::Unary(op, [a]))
+        match (op, self.op(a)) {
+            (Unary::OfHalf, Op::Load { array, width: Width::Half }) => self.load(array, Width::Float16),
+            _ => self.push(Op::Unary(op, [a])),
+        }
     }
 
     /// A shift by less than 32.
@@ -665,6 +674,10 @@ impl Builder {
 
     /// Stores the low bits of a value to successive elements of an array.
     pub fn store(&self, array: u16, width: Width, value: Value) {
+        let (width, value) = match (width, self.op(value)) {
+            (Width::Half, Op::Unary(Unary::ToHalf, [float])) => (Width::Float16, float),
+            _ => (width, value),
+        };
         self.0.borrow_mut().program.stores.push(Store { array, width, value });
     }
 

@@ -9,7 +9,7 @@ mod schedule;
 mod wide;
 
 use self::program::program;
-use crate::{Binary, Builder, Counts, Isa, Kernel, Program, Rows, Value, Width};
+use crate::{Binary, Builder, Counts, Isa, Kernel, Program, Rows, Unary, Value, Width};
 
 /// Numbers that repeat from run to run: Marsaglia's xorshift.
 struct Random(u64);
@@ -120,7 +120,8 @@ fn check(program: &Program, arrays: &Arrays, isa: Isa, counts: Counts, random: &
                 let is_nan = |bits: u64| match width {
                     Width::Word => f32::from_bits(bits as u32).is_nan(),
                     Width::Pair => f64::from_bits(bits).is_nan(),
-                    _ => false,
+                    Width::Float16 => bits & 0x7fff > 0x7c00,
+                    Width::Half | Width::Byte => false,
                 };
                 let are_nan = is_nan(found) && is_nan(expected);
                 assert!(
@@ -180,6 +181,15 @@ fn unused_operations_are_left_out_and_equal_ones_are_one() {
     builder.store(1, Width::Word, sum);
     let program = builder.build();
     assert_eq!((program.len(), program.arrays()), (2, 2));
+}
+
+#[test]
+fn halves_are_converted_by_the_instructions_that_access_memory() {
+    let builder = Builder::new();
+    let x = builder.unary(Unary::OfHalf, builder.load(0, Width::Half));
+    let sum = builder.binary(Binary::Add, x, x);
+    builder.store(1, Width::Half, builder.unary(Unary::ToHalf, sum));
+    assert_eq!(builder.build().len(), 2);
 }
 
 #[test]

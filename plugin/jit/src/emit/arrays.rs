@@ -1,5 +1,6 @@
 //! Loads and stores of arrays.
 
+use super::half::{NEAREST, OF_PACKED, TO_PACKED};
 use super::{Emitter, LOAD, Registers, STORE};
 use crate::encode::{Code, Isa, Operand, code, wide};
 use crate::ir::{Store, Value, Width};
@@ -45,9 +46,10 @@ impl Emitter<'_> {
         }
         for (vector, &register) in registers[..self.vectors].iter().enumerate() {
             match (width, self.isa) {
-                (Width::Word | Width::Pair, _) | (_, Isa::Avx512) => {
+                (Width::Word | Width::Pair | Width::Float16, _) | (_, Isa::Avx512) => {
                     let to = self.element(array, width, vector);
-                    self.assembler.vector(narrowing(width), register, 0, to, None);
+                    let (code, immediate) = narrowing(width);
+                    self.assembler.vector(code, register, 0, to, immediate);
                 }
                 (Width::Byte | Width::Half, Isa::Avx2) => self.store_packed(array, width, vector, register),
             }
@@ -98,15 +100,17 @@ pub(super) fn widening(width: Width) -> Code {
         Width::Pair => wide(1, 1, 0x10),
         Width::Byte => code(1, 2, 0x31),
         Width::Half => code(1, 2, 0x33),
+        Width::Float16 => OF_PACKED,
     }
 }
 
-/// The instruction of AVX-512 that stores the low bits of words.
-pub(super) fn narrowing(width: Width) -> Code {
+/// The instruction that stores elements of words, of AVX-512 for the low bits, and its immediate byte.
+pub(super) fn narrowing(width: Width) -> (Code, Option<u8>) {
     match width {
-        Width::Word => STORE,
-        Width::Pair => wide(1, 1, 0x11),
-        Width::Byte => code(2, 2, 0x31),
-        Width::Half => code(2, 2, 0x33),
+        Width::Word => (STORE, None),
+        Width::Pair => (wide(1, 1, 0x11), None),
+        Width::Byte => (code(2, 2, 0x31), None),
+        Width::Half => (code(2, 2, 0x33), None),
+        Width::Float16 => (TO_PACKED, NEAREST),
     }
 }

@@ -7,11 +7,11 @@ use crate::ir::{Value, Width};
 use crate::registers::MOST_VECTORS;
 
 /// From floats to packed halves: the result is in the field where others have their operand.
-const TO_PACKED: Code = code(1, 3, 0x1d);
+pub(super) const TO_PACKED: Code = code(1, 3, 0x1d);
 /// From packed halves to floats.
-const OF_PACKED: Code = code(1, 2, 0x13);
+pub(super) const OF_PACKED: Code = code(1, 2, 0x13);
 /// The immediate byte of the former: to the nearest, ties to even.
-const NEAREST: Option<u8> = Some(0);
+pub(super) const NEAREST: Option<u8> = Some(0);
 
 const UNUSED: Registers = [0; MOST_VECTORS];
 
@@ -35,7 +35,7 @@ impl Emitter<'_> {
         let result = self.result(&[a]);
         let own = result.map(Operand::Register);
         match self.isa {
-            Isa::Avx512 => self.each(narrowing(Width::Half), from, UNUSED, own, None),
+            Isa::Avx512 => self.each(narrowing(Width::Half).0, from, UNUSED, own, None),
             Isa::Avx2 => {
                 self.each(PACK, result, from, from.map(Operand::Register), None);
                 if self.lanes(self.position) > 4 {

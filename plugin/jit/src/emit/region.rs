@@ -239,7 +239,8 @@ impl Emitter<'_> {
             (1, Width::Half, _) => self.short(EXTRACT_HALF, register, to, Some(0)),
             (lanes, width, isa) if !self.is_part(lanes, place.is_exact) => match (width, isa) {
                 (Width::Word | Width::Pair, _) | (_, Isa::Avx512) => {
-                    self.assembler.vector(narrowing(width), register, 0, to, None);
+                    let (code, immediate) = narrowing(width);
+                    self.assembler.vector(code, register, 0, to, immediate);
                 }
                 (_, Isa::Avx2) => {
                     let length = self.assembler.set_length(Length::Ymm);

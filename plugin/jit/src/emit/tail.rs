@@ -91,7 +91,7 @@ impl Emitter<'_> {
     pub(super) fn load_part(&mut self, width: Width, register: u8, from: Operand, mask: Option<u8>) {
         const LOAD_MASKED: Code = code(1, 2, 0x2c);
         match mask {
-            None => self.assembler.masked(widening(width), register, from, PART, true),
+            None => self.assembler.masked_load(widening(width), register, from, PART),
             Some(mask) => self.assembler.vector(LOAD_MASKED, register, mask, from, None),
         }
     }
@@ -100,7 +100,10 @@ impl Emitter<'_> {
     pub(super) fn store_part(&mut self, width: Width, register: u8, to: Operand, mask: Option<u8>) {
         const STORE_MASKED: Code = code(1, 2, 0x2e);
         match mask {
-            None => self.assembler.masked(narrowing(width), register, to, PART, false),
+            None => {
+                let (code, immediate) = narrowing(width);
+                self.assembler.masked_store(code, register, to, PART, immediate);
+            }
             Some(mask) => self.assembler.vector(STORE_MASKED, register, mask, to, None),
         }
     }

@@ -5,8 +5,8 @@ use crate::{Binary, Builder, Compare, Conversion, Program, Round, Shift, Shuffle
 
 /// A random program over floats, integers and masks, and, if `has_pairs` is set, over doubles and masks of 64 bits.
 pub(super) fn program(random: &mut Random, ops: usize, has_pairs: bool) -> (Program, Arrays) {
-    let all = [Width::Pair, Width::Word, Width::Word, Width::Half, Width::Byte];
-    let widths = if has_pairs { &all[..2 + random.below(4)] } else { &all[1..] };
+    let all = [Width::Pair, Width::Word, Width::Word, Width::Float16, Width::Half, Width::Byte];
+    let widths = if has_pairs { &all[..2 + random.below(5)] } else { &all[1..] };
     let arrays = Arrays {
         loaded: (0..1 + random.below(9)).map(|_| random.pick(widths)).collect(),
         stored: (0..1 + random.below(3)).map(|_| random.pick(widths)).collect(),
@@ -24,8 +24,8 @@ pub(super) fn program(random: &mut Random, ops: usize, has_pairs: bool) -> (Prog
         match width {
             Width::Pair if random.below(2) == 0 => pairs.integers.push(value),
             Width::Pair => pairs.doubles.push(value),
-            Width::Word => floats.push(value),
-            _ => integers.push(value),
+            Width::Word | Width::Float16 => floats.push(value),
+            Width::Half | Width::Byte => integers.push(value),
         }
     }
     for _ in 0..ops {
@@ -100,8 +100,8 @@ pub(super) fn program(random: &mut Random, ops: usize, has_pairs: bool) -> (Prog
         let value = match width {
             Width::Pair if random.below(3) == 0 => last(&pairs.integers),
             Width::Pair => last(&pairs.doubles),
-            Width::Word => last(&floats),
-            _ => random.pick(&integers),
+            Width::Word | Width::Float16 => last(&floats),
+            Width::Half | Width::Byte => random.pick(&integers),
         };
         builder.store((SPLATS.len() + arrays.loaded.len() + index) as u16, width, value);
     }
