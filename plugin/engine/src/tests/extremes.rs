@@ -1,4 +1,5 @@
-//! `argmax` and `argmin` over a few elements, which become element-wise ops, against a search.
+//! `argmax` and `argmin`, against a search: over a few elements, which become element-wise ops, and over more, whose
+//! positions are counted.
 
 use oxcall_hlo::parse_text;
 use oxcall_kernels::element::{bf16, f16};
@@ -44,22 +45,38 @@ fn program(element: &str, dims: [usize; 2], dim: usize, largest: bool, init: &st
     parse_text(&text).unwrap()
 }
 
+/// The numbers of reductions and of elements of each.
+const SHAPES: [(usize, usize); 12] = [
+    (300, 2),
+    (300, 3),
+    (300, 7),
+    (300, 10),
+    (300, 16),
+    (300, 17),
+    (1100, 20),
+    (70, 64),
+    (37, 130),
+    (9, 5000),
+    (3, 70_001),
+    (1, 300_000),
+];
+
 /// Compares the indices, and the bits of the values, for elements that are often equal, infinite or NaN.
 fn check<T: Pod + PartialOrd>(element: &str, number: impl Fn(usize) -> T, inits: [&str; 2]) {
-    for (row, dim, largest) in [2, 3, 7, 10, 16, 17]
+    for (lines, row, dim, largest) in SHAPES
         .into_iter()
-        .flat_map(|row| [0, 1].map(|dim| (row, dim)))
-        .flat_map(|(row, dim)| [true, false].map(|largest| (row, dim, largest)))
+        .flat_map(|(lines, row)| [0, 1].map(|dim| (lines, row, dim)))
+        .flat_map(|(lines, row, dim)| [true, false].map(|largest| (lines, row, dim, largest)))
     {
-        let mut dims = [300; 2];
+        let mut dims = [lines; 2];
         dims[dim] = row;
-        let numbers: Vec<T> = (0..300 * row).map(&number).collect();
+        let numbers: Vec<T> = (0..lines * row).map(&number).collect();
         let module = program(element, dims, dim, largest, inits[usize::from(!largest)]);
         let results = run(module, &|engine| vec![shared(engine, &numbers)]).unwrap();
-        let at = |line: usize, index: usize| if dim == 1 { line * row + index } else { index * 300 + line };
+        let at = |line: usize, index: usize| if dim == 1 { line * row + index } else { index * lines + line };
         #[allow(clippy::eq_op, reason = "only NaN is not equal to itself")]
         let is_nan = |x: &T| x != x;
-        for line in 0..300 {
+        for line in 0..lines {
             let mut found = 0;
             for index in 1..row {
                 let (new, old) = (&numbers[at(line, index)], &numbers[at(line, found)]);
@@ -94,14 +111,36 @@ fn floats() {
 fn integers() {
     check("i32", pick(&[i32::MIN, i32::MAX, 0, -1, 7, 7, 8, -5]), ["-2147483648", "2147483647"]);
     check("ui32", pick(&[0, u32::MAX, 1 << 31, 7, 7, 8]), ["0", "4294967295"]);
+    check("ui8", pick(&[u8::MIN, u8::MAX, 5, 128]), ["0", "255"]);
+    check("i16", pick(&[i16::MIN, i16::MAX, 0, -1, 7]), ["-32768", "32767"]);
+    check("ui64", pick(&[0, u64::MAX, 1 << 63]), ["0", "18446744073709551615"]);
     check("i8", pick(&[i8::MIN, i8::MAX, 0, -1, 7, 7, 8]), ["-128", "127"]);
     check("i64", pick(&[i64::MIN, i64::MAX, 0, -1, 1 << 40, 7]), ["-9223372036854775808", "9223372036854775807"]);
 }
 
 #[test]
 fn other_initial_values_are_reduced_with_the_rest() {
-    let numbers: Vec<f32> = (0..900).map(|index| (index % 11) as f32).collect();
-    let results = run(program("f32", [300, 3], 1, true, "5.0"), &|engine| vec![shared(engine, &numbers)]).unwrap();
-    let expected = |row: &[f32]| row.iter().copied().fold(5.0, f32::max);
-    assert_eq!(values::<f32>(&results[0]), numbers.chunks(3).map(expected).collect::<Vec<_>>());
+    for row in [3, 30] {
+        let numbers: Vec<f32> = (0..300 * row).map(|index| (index / 7 % 11) as f32).collect();
+        let module = program("f32", [300, row], 1, true, "5.0");
+        let results = run(module, &|engine| vec![shared(engine, &numbers)]).unwrap();
+        let expected = numbers.chunks(row).map(|row| {
+            // The initial pair comes before equal elements behind the first.
+            let (index, value) = row.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1)).unwrap();
+            if *value > 5.0 { (*value, index as i32) } else { (5.0, 0) }
+        });
+        let (expected_values, indices): (Vec<f32>, Vec<i32>) = expected.unzip();
+        assert_eq!(values::<f32>(&results[0]), expected_values);
+        assert_eq!(values::<i32>(&results[1]), indices);
+    }
+}
+
+#[test]
+fn indices_are_counted_where_they_are_positions() {
+    for (element, init, row, is_counted) in
+        [("f32", "0xFF800000", 20, true), ("ui8", "0", 20, true), ("f32", "0xFF800000", 3, false)]
+    {
+        let program = compile(&engine(), program(element, [300, row], 1, true, init));
+        assert_eq!(program.steps().contains("reduce[argmax,iota]"), is_counted, "{element} {row}");
+    }
 }

@@ -6,9 +6,11 @@
 //! that uses them, and so do slices, pads and concatenations of such values. A gather of single elements by one index
 //! each is element-wise in its indices; its array is not computed in the same fusion. Reshapes are other names of the
 //! same elements. Finally, reductions of rows join the fusions around them, other reductions the fusion of their
-//! operand, stacks the fusion of their parts, and scatters the broadcast of their only update.
+//! operand, stacks the fusion of their parts, scatters the broadcast of their only update, and
+//! `argmax` the `iota` of its indices.
 
 mod emit;
+mod extremes;
 mod graph;
 mod groups;
 mod line;
@@ -101,6 +103,7 @@ pub(crate) fn fuse(func: &Func, region: &Region, codegen: Codegen, in_loop: bool
     stacks::merge(&graph, &mut groups, &mut units);
     let shared = emit::Shared { graph: &graph, groups: &groups, codegen, in_loop };
     let mut found = scatters::fuse(&graph, &groups)?;
+    found.extend(extremes::fuse(&graph, &groups)?);
     for unit in units.into_iter().filter(|unit| !unit.parts.is_empty()) {
         let Unit { ops, count, row, slabs, parts } = unit;
         match emit::fusion(&shared, ops, count, row, slabs) {

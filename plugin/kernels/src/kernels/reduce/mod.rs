@@ -1,8 +1,9 @@
 //! Reductions along dimensions.
 //!
 //! One operand and a recognised body: `fold`, `columns` of elements below each other, and `few` elements in the
-//! machine code of loops. `argmax` and `argmin`: `arg`. All others run the body as a scalar program, element by
-//! element: `general`.
+//! machine code of loops. `argmax` and `argmin`: `arg`, and `positions` and `short_positions` where the
+//! indices are those along a dimension.
+//! All others run the body as a scalar program, element by element: `general`.
 
 mod arg;
 mod columns;
@@ -13,7 +14,9 @@ mod layout;
 mod loops;
 mod narrow;
 mod pairwise;
+mod positions;
 mod rows;
+mod short_positions;
 #[cfg(test)]
 mod tests;
 
@@ -52,4 +55,23 @@ pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
         Some(kernel) => Ok(kernel),
         None => general::make(func, &op.regions[0], elements, layout),
     }
+}
+
+/// The kernel of an `argmax` or `argmin` along `dim` whose indices are the positions along it, if there is one. Its
+/// operands are those of `op` without the indices.
+///
+/// # Errors
+/// INTERNAL if the op is not verified.
+pub fn extreme_of_positions(op: &Op, func: &Func, dim: usize) -> Result<Option<Box<dyn Kernel>>, Error> {
+    let (OpKind::Reduce { dims }, [region]) = (&op.kind, &op.regions[..]) else { return Ok(None) };
+    let largest = match scalar::idiom(&func.values, region) {
+        Some(Body::ArgMax) => true,
+        Some(Body::ArgMin) => false,
+        _ => return Ok(None),
+    };
+    let (values, indices) = (tensor(func, op.operands[0])?, tensor(func, op.operands[1])?);
+    let product = |dims: &[usize]| dims.iter().product();
+    let (outer, inner) = (product(&values.dims[..dim]), product(&values.dims[dim + 1..]));
+    let shape = positions::Shape { outer, row: values.dims[dim], inner };
+    Ok(if dims[..] == [dim] { positions::make(largest, values.element, indices.element, shape) } else { None })
 }
