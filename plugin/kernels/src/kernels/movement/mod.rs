@@ -11,11 +11,13 @@ pub(crate) mod interleave;
 mod pad;
 #[allow(unsafe_code, reason = "reads at offsets that were checked together")]
 mod places;
+mod shuffle;
 #[allow(unsafe_code, reason = "stores past the caches, and loads ahead")]
 mod stream;
 pub(crate) mod strided;
 #[cfg(test)]
 mod tests;
+mod thin;
 mod tiles;
 
 use oxcall::Error;

@@ -2,10 +2,12 @@
 
 use bytemuck::Pod;
 use oxcall::Error;
+use smallvec::SmallVec;
 
 use super::places::Places;
-use super::stream;
+use super::thin::Way;
 use super::tiles::{Matrix, Stores};
+use super::{stream, thin};
 use crate::by_width;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::nest::{self, Loop, Nest, Walk};
@@ -34,6 +36,10 @@ enum Order {
     Rows,
     /// In square tiles of the innermost loop and the one at this index, which has stride 1.
     Tiles(usize),
+    /// In a few lines, of which the operand has an element of each side by side, along the loop at this index.
+    Lines(usize),
+    /// In rows of a few elements, of which the operand has a line each, along the loop at this index.
+    Points(usize),
     /// Element by element.
     Elements,
     /// By a table of offsets.
@@ -44,7 +50,7 @@ impl Order {
     fn new(loops: &[Loop<1>], width: usize) -> Order {
         let order = match loops.iter().rposition(|each| each.strides[0] == 1) {
             Some(inner) if inner + 1 == loops.len() => Order::Rows,
-            Some(dim) => Order::Tiles(dim),
+            Some(dim) => Order::of_matrices(loops, dim, width),
             None => Order::Elements,
         };
         if order.is_short(loops, width) { Places::new(loops).map_or(order, Order::Places) } else { order }
@@ -63,7 +69,19 @@ impl Order {
                 let is_thin = (5..16).contains(&rows.min(columns)) && !is_every(rows, inner.strides[0], width);
                 is_small || is_thin
             }
-            Order::Places(_) => false,
+            Order::Lines(_) | Order::Points(_) | Order::Places(_) => false,
+        }
+    }
+
+    /// The order for matrices of loop `dim`, along which the operand is dense, and the innermost loop.
+    fn of_matrices(loops: &[Loop<1>], dim: usize, width: usize) -> Order {
+        let (rows, inner) = (loops[dim].size, loops[loops.len() - 1]);
+        let is_alone = dim + 2 == loops.len() && inner.strides[0] > 0;
+        let is_thin = |way: Way, few: usize, many: usize| is_alone && many >= LONG && way.suits(few, width);
+        match () {
+            () if is_thin(Way::Split, rows, inner.size) => Order::Lines(dim),
+            () if is_thin(Way::Join, inner.size, rows) => Order::Points(dim),
+            () => Order::Tiles(dim),
         }
     }
 }
@@ -72,6 +90,9 @@ impl Order {
 pub(super) fn is_every(rows: usize, stride: isize, width: usize) -> bool {
     rows < 16 && (2..=MOST_COMPILED).contains(&stride) && width <= 4
 }
+
+/// The pieces of work for each thread, where they are not pieces of the result.
+const PIECES: usize = 4;
 
 /// The elements of a row from which on it is copied by `memcpy`.
 const SHORT: usize = 16;
@@ -236,7 +257,64 @@ impl StridedCopy {
                     .for_each(|row| copy_row(src, walk.step()[0] as usize, inner.strides[0], row));
             }),
             &Order::Tiles(dim) => self.copy_tiles(pool, src, offset, dst, dim),
+            &Order::Lines(dim) => self.copy_lines(pool, src, offset, dst, dim),
+            &Order::Points(dim) => self.copy_points(pool, src, offset, dst, dim),
         }
+    }
+
+    /// Copies matrices to lines: along loop `dim`, of a few steps, the operand is dense, and the result along the
+    /// innermost loop.
+    fn copy_lines<T: Pod + Send + Sync>(&self, pool: &Pool, src: &[T], offset: isize, dst: &mut [T], dim: usize) {
+        let (outer, [lines, inner]) = (&self.loops[..dim], [self.loops[dim].size, self.loops[dim + 1].size]);
+        let (stride, cost) = (self.loops[dim + 1].strides[0], self.cost());
+        let matrix = |base: isize| Matrix { src, base, stride, pitch: inner, stores: Stores::Cached };
+        let split = |base: isize, left: usize, mut lines: SmallVec<[&mut [T]; thin::MOST]>| {
+            thin::split(&matrix(base), left, &mut lines);
+        };
+        if dst.len() / (lines * inner) >= PIECES * pool.threads() {
+            return pool.for_chunks(cost, dst, lines * inner, |start, chunk| {
+                let mut matrices = Walk::new(outer, [offset], start / (lines * inner));
+                for matrix in chunk.chunks_exact_mut(lines * inner) {
+                    split(matrices.step()[0], 0, matrix.chunks_exact_mut(inner).collect());
+                }
+            });
+        }
+        // All lines of a piece are written together, so that the operand is read once.
+        let mut matrices = Walk::new(outer, [offset], 0);
+        let piece = inner.div_ceil(PIECES * pool.threads()).next_multiple_of(thin::WIDEST).max(4 * thin::WIDEST);
+        let mut tasks: Vec<(isize, usize, SmallVec<_>)> = Vec::new();
+        for matrix in dst.chunks_exact_mut(lines * inner) {
+            let base = matrices.step()[0];
+            let mut rest: SmallVec<[&mut [T]; thin::MOST]> = matrix.chunks_exact_mut(inner).collect();
+            let mut left = 0;
+            while left < inner {
+                // The last piece has as many columns as a tile.
+                let width = if inner - left < piece + thin::WIDEST { inner - left } else { piece };
+                let (pieces, others) = rest.into_iter().map(|line| line.split_at_mut(width)).unzip();
+                tasks.push((base, left, pieces));
+                (rest, left) = (others, left + width);
+            }
+        }
+        pool.for_each(cost, tasks, |(base, left, lines)| split(base, left, lines));
+    }
+
+    /// Copies matrices to rows: the operand is dense along loop `dim`, and the result along the innermost loop, of a
+    /// few steps.
+    fn copy_points<T: Pod + Send + Sync>(&self, pool: &Pool, src: &[T], offset: isize, dst: &mut [T], dim: usize) {
+        let (outer, [tall, columns]) = (&self.loops[..dim], [self.loops[dim].size, self.loops[dim + 1].size]);
+        let stride = self.loops[dim + 1].strides[0];
+        pool.for_chunks(self.cost(), dst, columns * thin::WIDEST, |start, chunk| {
+            let row = start / columns;
+            let (mut matrices, mut top) = (Walk::new(outer, [offset], row / tall), row % tall);
+            let mut rest = chunk;
+            while !rest.is_empty() {
+                let rows = (tall - top).min(rest.len() / columns);
+                let (part, after) = rest.split_at_mut(rows * columns);
+                let matrix = Matrix { src, base: matrices.step()[0], stride, pitch: columns, stores: Stores::Cached };
+                thin::join(&matrix, top, part, columns);
+                (rest, top) = (after, 0);
+            }
+        });
     }
 
     /// Copies in tiles of loop `dim`, along which the operand is dense, and the innermost loop, along which the result
@@ -309,7 +387,7 @@ impl Kernel for StridedCopy {
         // Measured: tiles take twice as long as rows; single elements are bound by their loop.
         let (flops, factor) = match &self.order {
             Order::Rows => (0, 2),
-            Order::Tiles(_) => (0, 4),
+            Order::Tiles(_) | Order::Lines(_) | Order::Points(_) => (0, 4),
             Order::Elements | Order::Places(_) => (4, 4),
         };
         Cost { flops: (self.count * flops) as f64, bytes: (self.count * self.width * factor) as f64 }

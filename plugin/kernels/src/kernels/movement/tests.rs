@@ -55,10 +55,12 @@ fn transposes() {
             check_transpose(element, &[3, rows, columns], vec![0, 2, 1], random);
         }
     }
-    // Few rows or columns, and many of the others.
-    for (element, few) in WIDTHS.into_iter().flat_map(|element| [2, 3, 4, 5].map(|few| (element, few))) {
-        check_transpose(element, &[2, few, 700], vec![0, 2, 1], random);
-        check_transpose(element, &[2, 700, few], vec![0, 2, 1], random);
+    // Few rows or columns, and many of the others: pieces of one matrix, and many matrices.
+    for (element, few) in WIDTHS.into_iter().flat_map(|element| (2..=17).map(move |few| (element, few))) {
+        for (matrices, many) in [(2, 701), (1, 9000 + few), (33, 64 + few)] {
+            check_transpose(element, &[matrices, few, many], vec![0, 2, 1], random);
+            check_transpose(element, &[matrices, many, few], vec![0, 2, 1], random);
+        }
     }
     check_transpose(ElementType::F32, &[320, 512], vec![1, 0], random);
     check_transpose(ElementType::F32, &[7, 150, 200], vec![0, 2, 1], random);

@@ -4,9 +4,9 @@ use bytemuck::Pod;
 use smallvec::SmallVec;
 
 use super::interleave::interleave_few;
+use super::shuffle::{Tile, transposed};
 use super::{stream, strided};
 use crate::kernels::simd::vectorised;
-use crate::math::level::{self, Best};
 
 /// A matrix in an operand, dense along columns: element (row, column) at `base + row + column * stride`.
 pub(super) struct Matrix<'a, T> {
@@ -61,10 +61,7 @@ impl<T: Pod> Matrix<'_, T> {
         match (size_of::<T>(), rows.min(columns)) {
             (width, _) if strided::is_every(rows, self.stride, width) => self.transpose_thin(dst, size),
             (..=4, 16..) => shuffle_tiles::<T, 16>(self, dst, size),
-            (..=4, 8..) => shuffle_tiles::<T, 8>(self, dst, size),
-            // With AVX-512, LLVM's shuffles of wider elements take longer than picking them; with AVX2, two thirds.
-            (..=8, 8..) if level::best() == Best::Avx2 => shuffle_tiles::<T, 8>(self, dst, size),
-            (..=8, 8..) => self.transpose_by::<8>(dst, size, pick),
+            (..=8, 8..) => shuffle_tiles::<T, 8>(self, dst, size),
             (_, 4..) => self.transpose_by::<4>(dst, size, pick),
             _ => self.transpose_thin(dst, size),
         }
@@ -77,7 +74,7 @@ impl<T: Pod> Matrix<'_, T> {
         dst: &mut [T],
         (rows, columns): (usize, usize),
         lines: &mut [T],
-        permute: impl Fn(&mut [[T; TILE]; TILE]) + Copy,
+        permute: impl Fn(&Tile<T, TILE, TILE>) -> Tile<T, TILE, TILE> + Copy,
     ) {
         let (wide, pitch) = (BLOCK.0 / size_of::<T>(), (BLOCK.0 + GAP) / size_of::<T>());
         for top in (0..rows).step_by(BLOCK.1) {
@@ -91,7 +88,7 @@ impl<T: Pod> Matrix<'_, T> {
                     for row in (0..tall).step_by(TILE) {
                         let row = row.min(tall - TILE);
                         let tile = self.permuted(top + row, left + column, permute);
-                        for (i, line) in tile.iter().enumerate() {
+                        for (i, line) in tile.0.iter().enumerate() {
                             lines[(row + i) * pitch + column..][..TILE].copy_from_slice(line);
                         }
                     }
@@ -111,7 +108,7 @@ impl<T: Pod> Matrix<'_, T> {
         &self,
         dst: &mut [T],
         (rows, columns): (usize, usize),
-        permute: impl Fn(&mut [[T; TILE]; TILE]) + Copy,
+        permute: impl Fn(&Tile<T, TILE, TILE>) -> Tile<T, TILE, TILE> + Copy,
     ) {
         let block = TILE * 4;
         let place = |at: usize, size: usize| at.min(size - TILE);
@@ -138,7 +135,7 @@ impl<T: Pod> Matrix<'_, T> {
     }
 
     #[inline(always)]
-    fn at(&self, row: usize, column: usize) -> usize {
+    pub(super) fn at(&self, row: usize, column: usize) -> usize {
         (self.base + row as isize + column as isize * self.stride) as usize
     }
 
@@ -148,14 +145,13 @@ impl<T: Pod> Matrix<'_, T> {
         &self,
         row: usize,
         column: usize,
-        permute: impl Fn(&mut [[T; TILE]; TILE]),
-    ) -> [[T; TILE]; TILE] {
-        let mut tile = [[T::zeroed(); TILE]; TILE];
-        for (i, line) in tile.iter_mut().enumerate() {
+        permute: impl Fn(&Tile<T, TILE, TILE>) -> Tile<T, TILE, TILE>,
+    ) -> Tile<T, TILE, TILE> {
+        let mut tile = Tile([[T::zeroed(); TILE]; TILE]);
+        for (i, line) in tile.0.iter_mut().enumerate() {
             line.copy_from_slice(&self.src[self.at(row, column + i)..][..TILE]);
         }
-        permute(&mut tile);
-        tile
+        permute(&tile)
     }
 
     #[inline(always)]
@@ -163,10 +159,10 @@ impl<T: Pod> Matrix<'_, T> {
         &self,
         dst: &mut [T],
         (row, column): (usize, usize),
-        permute: impl Fn(&mut [[T; TILE]; TILE]),
+        permute: impl Fn(&Tile<T, TILE, TILE>) -> Tile<T, TILE, TILE>,
     ) {
         let tile = self.permuted(row, column, permute);
-        for (i, line) in tile.iter().enumerate() {
+        for (i, line) in tile.0.iter().enumerate() {
             let to = &mut dst[(row + i) * self.pitch + column..][..TILE];
             if self.stores == Stores::Streamed {
                 stream::copy(line, to);
@@ -209,7 +205,7 @@ impl<T: Pod> Matrix<'_, T> {
 vectorised! {
 /// Transposes in tiles that are shuffled.
 fn shuffle_tiles<T: Pod, const TILE: usize>(matrix: &Matrix<'_, T>, dst: &mut [T], size: (usize, usize)) {
-    matrix.transpose_by::<TILE>(dst, size, shuffle);
+    matrix.transpose_by::<TILE>(dst, size, transposed);
 }
 }
 
@@ -221,31 +217,16 @@ fn shuffle_blocks<T: Pod, const TILE: usize>(
     size: (usize, usize),
     lines: &mut [T],
 ) {
-    matrix.transpose_blocks::<TILE>(dst, size, lines, shuffle);
+    matrix.transpose_blocks::<TILE>(dst, size, lines, transposed);
 }
 }
 
 /// Transposes a tile element by element.
 #[inline(always)]
-fn pick<T: Pod, const TILE: usize>(tile: &mut [[T; TILE]; TILE]) {
-    let from = *tile;
-    for (i, line) in tile.iter_mut().enumerate() {
-        line.iter_mut().zip(&from).for_each(|(to, from)| *to = from[i]);
+fn pick<T: Pod, const TILE: usize>(from: &Tile<T, TILE, TILE>) -> Tile<T, TILE, TILE> {
+    let mut tile = *from;
+    for (i, line) in tile.0.iter_mut().enumerate() {
+        line.iter_mut().zip(&from.0).for_each(|(to, from)| *to = from[i]);
     }
-}
-
-/// Transposes a tile, whose side is a power of two, by perfect shuffles of all its elements: each rotates the bits of
-/// an element's place by one.
-#[inline(always)]
-fn shuffle<T: Pod, const TILE: usize>(tile: &mut [[T; TILE]; TILE]) {
-    let mut other = [[T::zeroed(); TILE]; TILE];
-    for _ in 0..TILE.ilog2() {
-        let (low, high) = tile.split_at(TILE / 2);
-        let pairs = low.as_flattened().iter().zip(high.as_flattened());
-        for (to, (&low, &high)) in other.as_flattened_mut().chunks_exact_mut(2).zip(pairs) {
-            to[0] = low;
-            to[1] = high;
-        }
-        std::mem::swap(tile, &mut other);
-    }
+    tile
 }

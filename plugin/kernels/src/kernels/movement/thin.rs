@@ -1,0 +1,119 @@
+//! Transposition of matrices that have a few elements along one side: that side is one tile, which vector instructions
+//! permute.
+
+use bytemuck::Pod;
+
+use super::shuffle::{Tile, transposed};
+use super::tiles::Matrix;
+use crate::kernels::simd::vectorised;
+
+/// The most elements along the short side.
+pub(super) const MOST: usize = 16;
+
+/// The most columns or rows of a tile.
+pub(super) const WIDEST: usize = 16;
+
+/// The way in which elements of a matrix are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// To a few lines, from columns of so many elements.
+    Split,
+    /// To rows of a few elements, from as many lines.
+    Join,
+}
+
+impl Way {
+    /// Whether tiles of so many elements, of `width` bytes, are faster than other ways.
+    pub(super) fn suits(self, few: usize, width: usize) -> bool {
+        let range = match (self, width) {
+            // LLVM has better code for the few elements of a known number of short columns.
+            (Way::Split, 1 | 2) => 9..=MOST,
+            (Way::Split, 4) => 5..=MOST,
+            (Way::Join, 1 | 2 | 4) => 4..=MOST,
+            (_, 8) => 5..=8,
+            _ => return false,
+        };
+        range.contains(&few)
+    }
+}
+
+/// Writes lines of the result, from a column on: each line has one of the few elements of all columns. They are at
+/// least [`WIDEST`] elements long.
+pub(super) fn split<T: Pod>(matrix: &Matrix<'_, T>, left: usize, lines: &mut [&mut [T]]) {
+    match (size_of::<T>(), lines.len()) {
+        (8, _) => split_by::<T, 8, 8>(matrix, left, lines),
+        (_, ..=8) => split_by::<T, 8, WIDEST>(matrix, left, lines),
+        _ => split_by::<T, MOST, WIDEST>(matrix, left, lines),
+    }
+}
+
+/// Writes rows of so many columns, which are neighbours in the result, from a row on.
+pub(super) fn join<T: Pod>(matrix: &Matrix<'_, T>, top: usize, rows: &mut [T], columns: usize) {
+    match (size_of::<T>(), columns) {
+        (8, _) => join_by::<T, 8, 8>(matrix, top, rows, columns),
+        (_, ..=8) => join_by::<T, 8, WIDEST>(matrix, top, rows, columns),
+        _ => join_by::<T, MOST, WIDEST>(matrix, top, rows, columns),
+    }
+}
+
+vectorised! {
+/// [`split`] of at most `SIDE` lines, `WIDE` columns at a time.
+fn split_by<T: Pod, const SIDE: usize, const WIDE: usize>(matrix: &Matrix<'_, T>, left: usize, lines: &mut [&mut [T]]) {
+    let (width, side) = (lines[0].len(), lines.len());
+    for column in (0..width).step_by(WIDE) {
+        // The last tile overlaps the one before.
+        let column = column.min(width - WIDE);
+        let mut tile = Tile([[T::zeroed(); SIDE]; WIDE]);
+        let end = matrix.at(0, left + column + WIDE - 1) + SIDE;
+        for (i, to) in tile.0.iter_mut().enumerate() {
+            let from = &matrix.src[matrix.at(0, left + column + i)..];
+            if end <= matrix.src.len() {
+                // What follows the column is not used.
+                to.copy_from_slice(&from[..SIDE]);
+            } else {
+                to[..side].copy_from_slice(&from[..side]);
+            }
+        }
+        let tile = transposed::<T, WIDE, SIDE>(&tile);
+        for (line, from) in lines.iter_mut().zip(&tile.0) {
+            line[column..][..WIDE].copy_from_slice(from);
+        }
+    }
+}
+}
+
+vectorised! {
+/// [`join`] of at most `SIDE` columns, `WIDE` rows at a time.
+fn join_by<T: Pod, const SIDE: usize, const WIDE: usize>(
+    matrix: &Matrix<'_, T>,
+    top: usize,
+    rows: &mut [T],
+    columns: usize,
+) {
+    let count = rows.len() / columns;
+    if count < WIDE {
+        for (row, to) in (top..).zip(rows.chunks_exact_mut(columns)) {
+            to.iter_mut().enumerate().for_each(|(column, to)| *to = matrix.src[matrix.at(row, column)]);
+        }
+        return;
+    }
+    for row in (0..count).step_by(WIDE) {
+        // The last tile overlaps the one before.
+        let row = row.min(count - WIDE);
+        let mut tile = Tile([[T::zeroed(); WIDE]; SIDE]);
+        for (i, to) in tile.0.iter_mut().enumerate().take(columns) {
+            to.copy_from_slice(&matrix.src[matrix.at(top + row, i)..][..WIDE]);
+        }
+        let tile = transposed::<T, SIDE, WIDE>(&tile);
+        let to = &mut rows[row * columns..];
+        if to.len() >= (WIDE - 1) * columns + SIDE {
+            // What is written behind a row is overwritten by the next.
+            for (i, from) in tile.0.iter().enumerate() {
+                to[i * columns..][..SIDE].copy_from_slice(from);
+            }
+        } else {
+            to.chunks_exact_mut(columns).zip(&tile.0).for_each(|(to, from)| to.copy_from_slice(&from[..columns]));
+        }
+    }
+}
+}
