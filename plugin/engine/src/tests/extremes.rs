@@ -137,10 +137,15 @@ fn other_initial_values_are_reduced_with_the_rest() {
 
 #[test]
 fn indices_are_counted_where_they_are_positions() {
-    for (element, init, row, is_counted) in
-        [("f32", "0xFF800000", 20, true), ("ui8", "0", 20, true), ("f32", "0xFF800000", 3, false)]
-    {
-        let program = compile(&engine(), program(element, [300, row], 1, true, init));
-        assert_eq!(program.steps().contains("reduce[argmax,iota]"), is_counted, "{element} {row}");
+    let cases = [
+        ("f32", "0xFF800000", [300, 20], 1, true),
+        ("ui8", "0", [20, 300], 0, true),
+        ("f32", "0xFF800000", [500, 3], 1, true),
+        // Element-wise ops over its rows.
+        ("f32", "0xFF800000", [3, 500], 0, false),
+    ];
+    for (element, init, dims, dim, is_counted) in cases {
+        let program = compile(&engine(), program(element, dims, dim, true, init));
+        assert_eq!(program.steps().contains("reduce[argmax,iota]"), is_counted, "{element} {dims:?}");
     }
 }

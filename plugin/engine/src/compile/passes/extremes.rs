@@ -2,7 +2,7 @@
 //!
 //! The reduction takes an array of values and one of their indices, as large as the values. Slices along the reduced
 //! dimension have one index each: a comparison and two selections join a slice with those before it, and no indices are
-//! read from memory.
+//! read from memory. Rows in memory stay what they are: their slices would be a transpose.
 
 use oxcall::Error;
 use oxcall_hlo::{
@@ -11,7 +11,7 @@ use oxcall_hlo::{
 use oxcall_kernels::scalar::{self, Body};
 
 use super::identity;
-use super::ir::Rewriter;
+use super::ir::{Rewriter, is_elementwise};
 use super::short::{self, FEWEST, Uses};
 
 /// The most elements of a reduction.
@@ -33,7 +33,9 @@ fn unrolled(rewriter: &mut Rewriter<'_>, op: &Op, uses: &Uses) -> Option<[ValueI
     let [result, index_result] = [0, 1].map(|index| rewriter.tensor(op.results[index]).clone());
     let is_short = (2..=LONGEST).contains(&ty.dims[dim]) && result.checked_count().is_some_and(|n| n >= FEWEST);
     let is_position = rewriter.def(indices).is_some_and(|def| matches!(def.kind, OpKind::Iota { dim: d } if d == dim));
-    if !is_short || !is_position {
+    // Rows of what is in memory are searched where they are.
+    let is_row = dim + 1 == ty.rank() && !rewriter.def(operand).is_some_and(|def| is_elementwise(&def.kind));
+    if !is_short || !is_position || is_row {
         return None;
     }
     let (better, function) = match scalar::idiom(rewriter.values(), &op.regions[0])? {

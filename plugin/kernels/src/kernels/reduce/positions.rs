@@ -12,7 +12,7 @@ use bytemuck::Pod;
 use oxcall::Error;
 use oxcall_hlo::ElementType;
 
-use super::short_positions::Key;
+use super::short_positions::{Key, MOST_LANES};
 use crate::element::{Element, bf16, f16};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::simd::vectorised;
@@ -26,6 +26,9 @@ trait Ordered: Element {
     /// The key, which is larger for what `argmax` prefers: NaN, then larger elements. `argmin` flips all bits of those
     /// of numbers.
     fn key(self, flip: Self::Key) -> Self::Key;
+
+    /// The element that no other is worse than.
+    fn worst(largest: bool) -> Self;
 }
 
 macro_rules! integers {
@@ -36,6 +39,10 @@ macro_rules! integers {
             #[inline(always)]
             fn key(self, flip: $key) -> $key {
                 (self as $key).wrapping_sub($from) ^ flip
+            }
+
+            fn worst(largest: bool) -> $ty {
+                if largest { <$ty>::MIN } else { <$ty>::MAX }
             }
         }
     )*};
@@ -64,6 +71,10 @@ macro_rules! floats {
                 // Both zeros have one key.
                 let number = (size ^ sign).wrapping_sub(sign) ^ flip;
                 if size > <$ty>::INFINITY.to_bits().cast_signed() { <$key>::MAX } else { number }
+            }
+
+            fn worst(largest: bool) -> $ty {
+                if largest { <$ty>::NEG_INFINITY } else { <$ty>::INFINITY }
             }
         }
     )*};
@@ -136,11 +147,11 @@ fn keys_of<V: Ordered>(flip: V::Key, values: &[V], keys: &mut [V::Key]) {
 fn best_of_rows<V: Ordered>(flip: V::Key, values: &[V], row: usize, positions: &mut [u32]) {
     let mut buffer = [V::Key::LEAST; BLOCK];
     if let Some(best_of_short) = V::Key::best_of_short(row) {
-        let rows = BLOCK / row;
+        // Keys behind the last row are loaded, but do not count.
+        let rows = (BLOCK - MOST_LANES) / row;
         for (values, positions) in values.chunks(rows * row).zip(positions.chunks_mut(rows)) {
-            let keys = &mut buffer[..row * positions.len()];
-            keys_of(flip, values, keys);
-            best_of_short(keys, row, positions);
+            keys_of(flip, values, &mut buffer);
+            best_of_short(&buffer, row, positions);
         }
         return;
     }
@@ -186,9 +197,9 @@ vectorised! {
 fn better_of_row<V: Ordered>(flip: V::Key, values: &[V], row: u32, (keys, positions): (&mut [V::Key], &mut [u32])) {
     for ((value, best), position) in values.iter().zip(keys).zip(positions) {
         let key = value.key(flip);
-        let is_better = key > *best;
-        *best = if is_better { key } else { *best };
-        *position = if is_better { row } else { *position };
+        *position = if key > *best { row } else { *position };
+        // A selection would become a store of some lanes, for which the next row would wait.
+        *best = key.max(*best);
     }
 }
 }
@@ -264,6 +275,17 @@ impl<V: Ordered> Positions<V> {
     ) {
         let (flip, init) = (V::Key::flip(self.largest), operands.init);
         let init_key = init.0.key(flip);
+        if self.shape.inner == 1 && init_key == V::worst(self.largest).key(flip) && init.1 == 0 {
+            // Where all elements are the worst, the first of them has the same position.
+            indices.iter_mut().zip(positions).for_each(|(index, &position)| *index = index_of(position.into()));
+            let rows = operands.values[first * self.shape.row..].chunks_exact(self.shape.row);
+            values
+                .iter_mut()
+                .zip(positions)
+                .zip(rows)
+                .for_each(|((value, &position), row)| *value = row[position as usize]);
+            return;
+        }
         let results = values.iter_mut().zip(indices);
         for (result, (&position, (value, index))) in (first..).zip(positions.iter().zip(results)) {
             let found = operands.values[self.start(result) + position as usize * self.shape.inner];

@@ -16,14 +16,62 @@ pub(super) trait Key: Pod + Ord + Send + Sync {
     fn flip(largest: bool) -> Self;
 
     /// Finds the positions of the first of the largest keys of rows, of so many elements each; `None` for long rows.
+    /// [`MOST_LANES`] keys follow the last row.
     fn best_of_short(row: usize) -> Option<fn(&[Self], usize, &mut [u32])>;
 }
 
 /// The longest row that is short.
 const LONGEST: usize = 128;
 
+/// The most lanes of a loop over short rows.
+pub(super) const MOST_LANES: usize = 16;
+
+macro_rules! pairs {
+    ($function:ident: $key:ident in $pair:ident with $lanes:literal lanes) => {
+        vectorised! {
+        /// The positions of the first of the largest keys of rows. As many keys as there are lanes follow the last row.
+        fn $function(keys: &[$key], row: usize, positions: &mut [u32]) {
+            const LANES: usize = $lanes;
+            /// The bits of a position.
+            const LOW: $pair = (1 << ($pair::BITS / 2)) - 1;
+            // What lanes without an element have does not count.
+            let mut most = [$pair::MAX; LANES];
+            for lane in row.min(LANES)..LANES {
+                most[lane] = $pair::MIN;
+            }
+            for (index, position) in positions.iter_mut().enumerate() {
+                let keys = &keys[index * row..][..row.max(LANES)];
+                let mut pairs = [$pair::MIN; LANES];
+                let mut start = 0;
+                loop {
+                    let next = &keys[start..][..LANES];
+                    for lane in 0..LANES {
+                        let pair = $pair::from(next[lane]) << ($pair::BITS / 2) | (LOW - (start + lane) as $pair);
+                        pairs[lane] = pairs[lane].max(pair);
+                    }
+                    if start + LANES >= row {
+                        break;
+                    }
+                    // Keys at the end are compared twice rather than one by one.
+                    start = (start + LANES).min(row - LANES);
+                }
+                for lane in 0..LANES {
+                    pairs[lane] = pairs[lane].min(most[lane]);
+                }
+                let best = pairs.iter().fold($pair::MIN, |best, &pair| best.max(pair));
+                *position = (LOW - (best & LOW)) as u32;
+            }
+        }
+        }
+    };
+}
+
+pairs!(best_of_bytes: i8 in i32 with 16 lanes);
+pairs!(best_of_halves: i16 in i32 with 16 lanes);
+pairs!(best_of_words: i32 in i64 with 8 lanes);
+
 macro_rules! keys {
-    ($($key:ident $(in $pair:ident with $lanes:literal lanes)?),*) => {$(
+    ($($key:ident by $best_of_short:expr),*) => {$(
         impl Key for $key {
             const LEAST: $key = $key::MIN;
 
@@ -32,42 +80,10 @@ macro_rules! keys {
             }
 
             fn best_of_short(row: usize) -> Option<fn(&[$key], usize, &mut [u32])> {
-                $(
-                    const LANES: usize = $lanes;
-                    /// The bits of a position.
-                    const LOW: $pair = (1 << ($pair::BITS / 2)) - 1;
-                    vectorised! {
-                    fn best_of_rows(keys: &[$key], row: usize, positions: &mut [u32]) {
-                        // Keys at the end are compared twice rather than one by one.
-                        let last = row - LANES;
-                        for (keys, position) in keys.chunks_exact(row).zip(positions) {
-                            let mut pairs = [$pair::MIN; LANES];
-                            let mut start = 0;
-                            loop {
-                                let next = &keys[start..][..LANES];
-                                for lane in 0..LANES {
-                                    let place = LOW - (start + lane) as $pair;
-                                    pairs[lane] = pairs[lane].max($pair::from(next[lane]) << ($pair::BITS / 2) | place);
-                                }
-                                if start == last {
-                                    break;
-                                }
-                                start = (start + LANES).min(last);
-                            }
-                            let best = pairs.iter().fold($pair::MIN, |best, &pair| best.max(pair));
-                            *position = (LOW - (best & LOW)) as u32;
-                        }
-                    }
-                    }
-                    if (LANES..=LONGEST).contains(&row) {
-                        return Some(best_of_rows);
-                    }
-                )?
-                let _ = row;
-                None
+                if row <= LONGEST { $best_of_short } else { None }
             }
         }
     )*};
 }
 
-keys!(i8 in i32 with 16 lanes, i16 in i32 with 16 lanes, i32 in i64 with 8 lanes, i64);
+keys!(i8 by Some(best_of_bytes), i16 by Some(best_of_halves), i32 by Some(best_of_words), i64 by None);
