@@ -6,7 +6,6 @@ use oxcall_hlo::TensorType;
 use smallvec::SmallVec;
 
 use super::interleave::{interleave_few, place};
-use super::strided::copy_short_rows;
 use crate::by_width;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::machine::{Block, Copy, Slot};
@@ -83,6 +82,31 @@ fn join_short<T: Pod>(operands: &[&[T]], pieces: &[usize], (first, row): (usize,
             start += len;
         }
     }
+}
+
+/// Copies rows of `len` elements, a few, to as many rows. The rows of both begin at these distances.
+fn copy_short_rows<T: Pod>((from, from_pitch): (&[T], usize), (to, to_pitch): (&mut [T], usize), len: usize) {
+    /// A copy of `LEN` elements, if that is not 0, is an instruction or two.
+    fn copy<T: Pod, const LEN: usize>(
+        (from, from_pitch): (&[T], usize),
+        (to, to_pitch): (&mut [T], usize),
+        len: usize,
+    ) {
+        let len = if LEN == 0 { len } else { LEN };
+        for (to, from) in to.chunks_mut(to_pitch).zip(from.chunks(from_pitch)) {
+            to[..len].copy_from_slice(&from[..len]);
+        }
+    }
+    let copy = match len {
+        1 => copy::<T, 1>,
+        2 => copy::<T, 2>,
+        3 => copy::<T, 3>,
+        4 => copy::<T, 4>,
+        8 => copy::<T, 8>,
+        16 => copy::<T, 16>,
+        _ => copy::<T, 0>,
+    };
+    copy((from, from_pitch), (to, to_pitch), len);
 }
 
 /// Writes one element of each operand in turn, from `first` on.

@@ -11,6 +11,7 @@ pub(crate) mod interleave;
 mod pad;
 #[allow(unsafe_code, reason = "reads at offsets that were checked together")]
 mod places;
+mod rows;
 mod shuffle;
 #[allow(unsafe_code, reason = "stores past the caches, and loads ahead")]
 mod stream;

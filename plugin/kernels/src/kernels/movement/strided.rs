@@ -5,7 +5,8 @@ use oxcall::Error;
 use smallvec::SmallVec;
 
 use super::places::Places;
-use super::thin::Way;
+use super::rows::{SHORT, copy_rows};
+use super::thin::{Small, Way};
 use super::tiles::{Matrix, Stores};
 use super::{stream, thin};
 use crate::by_width;
@@ -40,6 +41,8 @@ enum Order {
     Lines(usize),
     /// In rows of a few elements, of which the operand has a line each, along the loop at this index.
     Points(usize),
+    /// In small matrices.
+    Small(Small),
     /// Element by element.
     Elements,
     /// By a table of offsets.
@@ -61,7 +64,7 @@ impl Order {
     fn is_short(&self, loops: &[Loop<1>], width: usize) -> bool {
         let Some((inner, outer)) = loops.split_last() else { return false };
         match *self {
-            Order::Rows => inner.size < SHORT && outer.len() > 1,
+            Order::Rows => inner.size < SHORT && outer.len() > 1 && outer[outer.len() - 1].size < FEWEST_ROWS,
             Order::Elements => inner.size < LONG && !outer.is_empty(),
             Order::Tiles(dim) => {
                 let [rows, columns] = [loops[dim].size, inner.size];
@@ -69,7 +72,7 @@ impl Order {
                 let is_thin = (5..16).contains(&rows.min(columns)) && !is_every(rows, inner.strides[0], width);
                 is_small || is_thin
             }
-            Order::Lines(_) | Order::Points(_) | Order::Places(_) => false,
+            Order::Lines(_) | Order::Points(_) | Order::Small(_) | Order::Places(_) => false,
         }
     }
 
@@ -77,6 +80,16 @@ impl Order {
     fn of_matrices(loops: &[Loop<1>], dim: usize, width: usize) -> Order {
         let (rows, inner) = (loops[dim].size, loops[loops.len() - 1]);
         let is_alone = dim + 2 == loops.len() && inner.strides[0] > 0;
+        if let [matrices, lines, points] = *loops
+            && is_alone
+            && matrices.strides[0] > 0
+        {
+            let [stride, matrix] = [points, matrices].map(|each| each.strides[0].cast_unsigned());
+            let small = Small { rows: lines.size, columns: points.size, stride, matrix };
+            if small.is_tile(width) {
+                return Order::Small(small);
+            }
+        }
         let is_thin = |way: Way, few: usize, many: usize| is_alone && many >= LONG && way.suits(few, width);
         match () {
             () if is_thin(Way::Split, rows, inner.size) => Order::Lines(dim),
@@ -94,11 +107,11 @@ pub(super) fn is_every(rows: usize, stride: isize, width: usize) -> bool {
 /// The pieces of work for each thread, where they are not pieces of the result.
 const PIECES: usize = 4;
 
-/// The elements of a row from which on it is copied by `memcpy`.
-const SHORT: usize = 16;
-
 /// The elements of a row, or of a side of a matrix, from which on a loop of its own for each is as fast as a table.
-const LONG: usize = 64;
+pub(super) const LONG: usize = 64;
+
+/// The short rows one after another from which on a loop of its own for them is faster than a table.
+const FEWEST_ROWS: usize = 16;
 
 /// A number of bytes, in the form that `by_width!` takes.
 #[derive(Debug, Clone, Copy)]
@@ -228,16 +241,15 @@ impl StridedCopy {
                 let mut walk = Walk::new(outer, [offset], start / inner.size);
                 // Most rows are short: a call of memcpy would cost more than the copy.
                 if inner.size < SHORT
-                    && let &[Loop { strides: [pitch], .. }] = outer
-                    && pitch > 0
+                    && let Some((&Loop { size, strides: [pitch] }, outer)) = outer.split_last()
                 {
-                    let from = &src[walk.step()[0] as usize..];
-                    copy_short_rows((from, pitch.cast_unsigned()), (chunk, inner.size), inner.size);
-                } else if inner.size < SHORT {
-                    for row in chunk.chunks_exact_mut(inner.size) {
-                        row.iter_mut()
-                            .zip(&src[walk.step()[0] as usize..][..inner.size])
-                            .for_each(|(to, from)| *to = *from);
+                    let first = start / inner.size;
+                    let (mut walk, mut row) = (Walk::new(outer, [offset], first / size), first % size);
+                    let mut rest = chunk;
+                    while !rest.is_empty() {
+                        let (rows, others) = rest.split_at_mut(rest.len().min((size - row) * inner.size));
+                        copy_rows((src, walk.step()[0] + row as isize * pitch, pitch), rows, inner.size);
+                        (rest, row) = (others, 0);
                     }
                 } else {
                     chunk
@@ -259,6 +271,12 @@ impl StridedCopy {
             &Order::Tiles(dim) => self.copy_tiles(pool, src, offset, dst, dim),
             &Order::Lines(dim) => self.copy_lines(pool, src, offset, dst, dim),
             &Order::Points(dim) => self.copy_points(pool, src, offset, dst, dim),
+            Order::Small(small) => {
+                let size = small.rows * small.columns;
+                pool.for_chunks(self.cost(), dst, size, |start, chunk| {
+                    small.transpose(&src[offset as usize + start / size * small.matrix..], chunk);
+                });
+            }
         }
     }
 
@@ -387,7 +405,7 @@ impl Kernel for StridedCopy {
         // Measured: tiles take twice as long as rows; single elements are bound by their loop.
         let (flops, factor) = match &self.order {
             Order::Rows => (0, 2),
-            Order::Tiles(_) | Order::Lines(_) | Order::Points(_) => (0, 4),
+            Order::Tiles(_) | Order::Lines(_) | Order::Points(_) | Order::Small(_) => (0, 4),
             Order::Elements | Order::Places(_) => (4, 4),
         };
         Cost { flops: (self.count * flops) as f64, bytes: (self.count * self.width * factor) as f64 }
@@ -417,35 +435,6 @@ fn collapse(loops: impl IntoIterator<Item = Loop<1>>) -> Nest<1> {
     loops
 }
 
-/// Copies rows of `len` elements, a few, to as many rows. The rows of both begin at these distances.
-pub(super) fn copy_short_rows<T: Pod>(
-    (from, from_pitch): (&[T], usize),
-    (to, to_pitch): (&mut [T], usize),
-    len: usize,
-) {
-    /// A copy of `LEN` elements, if that is not 0, is an instruction or two.
-    fn copy<T: Pod, const LEN: usize>(
-        (from, from_pitch): (&[T], usize),
-        (to, to_pitch): (&mut [T], usize),
-        len: usize,
-    ) {
-        let len = if LEN == 0 { len } else { LEN };
-        for (to, from) in to.chunks_mut(to_pitch).zip(from.chunks(from_pitch)) {
-            to[..len].copy_from_slice(&from[..len]);
-        }
-    }
-    let copy = match len {
-        1 => copy::<T, 1>,
-        2 => copy::<T, 2>,
-        3 => copy::<T, 3>,
-        4 => copy::<T, 4>,
-        8 => copy::<T, 8>,
-        16 => copy::<T, 16>,
-        _ => copy::<T, 0>,
-    };
-    copy((from, from_pitch), (to, to_pitch), len);
-}
-
 /// The largest distance of elements for which copies of words, and less, are compiled for vectors.
 const MOST_COMPILED: isize = 8;
 
@@ -456,10 +445,7 @@ pub(crate) const LARGEST_STRIDE: usize = 9;
 pub(crate) fn copy_row<T: Pod>(src: &[T], start: usize, stride: isize, row: &mut [T]) {
     match stride {
         0 => row.fill(src[start]),
-        -1 => {
-            let from = &src[start + 1 - row.len()..=start];
-            row.iter_mut().zip(from.iter().rev()).for_each(|(to, from)| *to = *from);
-        }
+        -1 => copy_backwards(&src[start + 1 - row.len()..=start], row),
         2 => copy_every::<T, 2>(&src[start..], row),
         3 => copy_every::<T, 3>(&src[start..], row),
         4 => copy_every::<T, 4>(&src[start..], row),
@@ -477,6 +463,13 @@ pub(crate) fn copy_row<T: Pod>(src: &[T], start: usize, stride: isize, row: &mut
             }
         }
     }
+}
+
+vectorised! {
+/// Copies elements in the opposite order.
+fn copy_backwards<T: Pod>(from: &[T], to: &mut [T]) {
+    to.iter_mut().zip(from.iter().rev()).for_each(|(to, from)| *to = *from);
+}
 }
 
 vectorised! {

@@ -37,6 +37,33 @@ impl Way {
     }
 }
 
+/// Small matrices, one after another in the result.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Small {
+    /// The sides of the result's.
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    /// The distance of columns in the operand, whose elements are neighbours, and of matrices.
+    pub(super) stride: usize,
+    pub(super) matrix: usize,
+}
+
+impl Small {
+    /// Whether each matrix is one tile, which is faster than other ways.
+    pub(super) fn is_tile(&self, width: usize) -> bool {
+        let sides = if width == 8 { 8..=8 } else { 8..=MOST };
+        width <= 8 && sides.contains(&self.rows) && sides.contains(&self.columns)
+    }
+
+    /// Writes matrices, the first of which begins at the start of `src`.
+    pub(super) fn transpose<T: Pod>(&self, src: &[T], dst: &mut [T]) {
+        match self.rows.max(self.columns) {
+            ..=8 => transpose_small::<T, 8>(self, src, dst),
+            _ => transpose_small::<T, MOST>(self, src, dst),
+        }
+    }
+}
+
 /// Writes lines of the result, from a column on: each line has one of the few elements of all columns. They are at
 /// least [`WIDEST`] elements long.
 pub(super) fn split<T: Pod>(matrix: &Matrix<'_, T>, left: usize, lines: &mut [&mut [T]]) {
@@ -77,6 +104,38 @@ fn split_by<T: Pod, const SIDE: usize, const WIDE: usize>(matrix: &Matrix<'_, T>
         let tile = transposed::<T, WIDE, SIDE>(&tile);
         for (line, from) in lines.iter_mut().zip(&tile.0) {
             line[column..][..WIDE].copy_from_slice(from);
+        }
+    }
+}
+}
+
+vectorised! {
+/// Transposes matrices whose sides are at most `SIDE`.
+fn transpose_small<T: Pod, const SIDE: usize>(small: &Small, src: &[T], dst: &mut [T]) {
+    let &Small { rows, columns, stride, matrix } = small;
+    let size = rows * columns;
+    let read = (columns - 1) * stride + SIDE;
+    let written = (rows - 1) * columns + SIDE;
+    for index in 0..dst.len() / size {
+        let (from, to) = (&src[index * matrix..], &mut dst[index * size..]);
+        let mut tile = Tile([[T::zeroed(); SIDE]; SIDE]);
+        if from.len() >= read {
+            for (i, line) in tile.0.iter_mut().enumerate().take(columns) {
+                line.copy_from_slice(&from[i * stride..][..SIDE]);
+            }
+        } else {
+            for (i, line) in tile.0.iter_mut().enumerate().take(columns) {
+                line[..rows].copy_from_slice(&from[i * stride..][..rows]);
+            }
+        }
+        let tile = transposed::<T, SIDE, SIDE>(&tile);
+        if to.len() >= written {
+            // What is written behind a row is overwritten by the next.
+            for (i, line) in tile.0.iter().enumerate().take(rows) {
+                to[i * columns..][..SIDE].copy_from_slice(line);
+            }
+        } else {
+            to.chunks_exact_mut(columns).zip(&tile.0).take(rows).for_each(|(to, from)| to.copy_from_slice(&from[..columns]));
         }
     }
 }

@@ -5,7 +5,8 @@ use smallvec::SmallVec;
 
 use super::interleave::interleave_few;
 use super::shuffle::{Tile, transposed};
-use super::{stream, strided};
+use super::stream;
+use super::strided::{self, LONG};
 use crate::kernels::simd::vectorised;
 
 /// A matrix in an operand, dense along columns: element (row, column) at `base + row + column * stride`.
@@ -59,7 +60,9 @@ impl<T: Pod> Matrix<'_, T> {
             }
         }
         match (size_of::<T>(), rows.min(columns)) {
-            (width, _) if strided::is_every(rows, self.stride, width) => self.transpose_thin(dst, size),
+            (width, _) if columns >= LONG && strided::is_every(rows, self.stride, width) => {
+                self.transpose_thin(dst, size);
+            }
             (..=4, 16..) => shuffle_tiles::<T, 16>(self, dst, size),
             (..=8, 8..) => shuffle_tiles::<T, 8>(self, dst, size),
             (_, 4..) => self.transpose_by::<4>(dst, size, pick),
