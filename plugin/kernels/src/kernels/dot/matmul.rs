@@ -8,6 +8,7 @@ use super::number::SHORT;
 use super::{Number, blocks, loops, thin, tiles, vector};
 use crate::caches;
 use crate::kernel::Context;
+use crate::kernels::movement::transposed_copy;
 use crate::memory::{Scratch, room};
 use crate::pool::Cost;
 
@@ -20,6 +21,9 @@ pub(super) const FEW: usize = 128;
 
 /// The number of terms above which the product of two vectors counts as long.
 const MANY_TERMS: usize = 32;
+
+/// The fewest rows and columns of a right operand that is copied.
+const LEAST_COPIED: usize = 16;
 
 /// The sizes of a product: `m` by `k` times `k` by `n`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,6 +128,12 @@ impl<'a, C: Number> Mat<'a, C> {
     #[inline(always)]
     pub(super) fn has_dense_columns(&self) -> bool {
         self.row_stride == 1 || self.rows == 1
+    }
+
+    /// Whether to copy a right operand so that its rows are dense. `gemm` packs dense columns element by element, which
+    /// takes up to half of the time of a product.
+    fn is_worth_a_copy(&self) -> bool {
+        self.row_stride == 1 && self.col_stride > 1 && self.rows.min(self.cols) >= LEAST_COPIED
     }
 
     /// Column `j`, of a matrix with dense columns.
@@ -302,6 +312,12 @@ pub(in crate::kernels) fn multiply<C: Number>(
     if m == 1 && out.has_dense_rows() && (b.row_stride == 1 || b.col_stride == 1) {
         return vector::multiply(cx, threads, b.transposed(), a.transposed(), &mut out.data[..n], accumulate);
     }
+    let in_lanes = C::IN_LANES && m * n <= 256 && a.col_stride == 1 && b.row_stride == 1;
+    if C::IN_GEMM && !in_lanes && b.is_worth_a_copy() {
+        let mut rows = cx.scratch(k * n)?;
+        transposed_copy(cx.pool, threads > 1, (b.data, b.col_stride), [k, n], &mut rows);
+        return multiply(cx, threads, a, Mat::new(&rows, [k, n], [n, 1]), out, accumulate);
+    }
     let can_split = threads > 1 && out.row_stride >= n && out.has_dense_rows();
     if (threads == 1 || can_split) && blocks::fits(shape, &out) {
         return blocks::multiply(cx, threads, terms_of::<C>(k), [a, b], out, accumulate);
@@ -317,7 +333,6 @@ pub(in crate::kernels) fn multiply<C: Number>(
         return Ok(());
     }
     caches::know();
-    let in_lanes = C::IN_LANES && m * n <= 256 && a.col_stride == 1 && b.row_stride == 1;
     let terms = if in_lanes { k } else { terms_of::<C>(k) };
     room(packed::<C>(Shape { m, n, k: terms }, threads))?;
     let parallelism = if threads > 1 { Parallelism::Rayon(threads) } else { Parallelism::None };

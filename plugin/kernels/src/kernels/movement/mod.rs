@@ -21,6 +21,7 @@ mod tests;
 mod thin;
 mod tiles;
 
+use bytemuck::Pod;
 use oxcall::Error;
 use oxcall_hlo::{Func, Op, OpKind, TensorType, ValueId};
 use smallvec::{SmallVec, smallvec};
@@ -28,7 +29,9 @@ use smallvec::{SmallVec, smallvec};
 pub(crate) use self::dynamic::window_copies;
 pub(crate) use self::stream::prefetch;
 use self::strided::StridedCopy;
+use self::tiles::{Matrix, Stores};
 use crate::kernel::Kernel;
+use crate::pool::Pool;
 
 /// The kernel of an op of this family.
 pub(crate) fn make(op: &Op, func: &Func) -> Result<Box<dyn Kernel>, Error> {
@@ -86,6 +89,28 @@ pub fn transpose(ty: &TensorType, permutation: &[usize]) -> Box<dyn Kernel> {
     let dims: SmallVec<[usize; 4]> = permutation.iter().map(|&dim| ty.dims[dim]).collect();
     let strides = permutation.iter().map(|&dim| strides[dim]);
     Box::new(StridedCopy::new("transpose", ty.element.byte_width(), &dims, strides, 0))
+}
+
+/// Copies a matrix whose columns are dense, `stride` elements apart, to `dst`, where its rows are: on all threads if
+/// `splits`.
+pub(crate) fn transposed_copy<T: Pod + Send + Sync>(
+    pool: &Pool,
+    splits: bool,
+    (src, stride): (&[T], usize),
+    [rows, columns]: [usize; 2],
+    dst: &mut [T],
+) {
+    let copy = |top: usize, dst: &mut [T]| {
+        let matrix =
+            Matrix { src, base: top as isize, stride: stride.cast_signed(), pitch: columns, stores: Stores::Cached };
+        matrix.transpose(dst, dst.len() / columns, columns, &mut None);
+    };
+    if splits {
+        let piece = rows.div_ceil(pool.threads()).next_multiple_of(16);
+        pool.split_chunks(dst, piece * columns, |start, dst| copy(start / columns, dst));
+    } else {
+        copy(0, dst);
+    }
 }
 
 /// The type of a value that must be a tensor.
