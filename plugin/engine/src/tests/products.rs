@@ -137,3 +137,122 @@ fn only_small_matrices_of_loops_are_transposed() {
     assert_eq!(transposes([1, 2000, 64], true), 0);
     assert_eq!(transposes([1, 3, 16], true), 0);
 }
+
+/// A case of a product with a transpose.
+struct Transposed {
+    /// The dimensions of both parameters.
+    dims: [&'static [usize]; 2],
+    /// The lines that compute `%out` of `%x` and `%y`, and its dimensions.
+    lines: &'static str,
+    out: &'static [usize],
+    /// The subscripts of `numpy.einsum`.
+    einsum: [&'static str; 3],
+    /// The transposes that are left.
+    left: usize,
+}
+
+/// The sum over subscripts that the result does not have.
+fn einsum(case: &Transposed, x: &[f32], y: &[f32]) -> Vec<f64> {
+    let sizes: std::collections::BTreeMap<char, usize> =
+        [0, 1].iter().flat_map(|&i| case.einsum[i].chars().zip(case.dims[i].iter().copied())).collect();
+    let names: Vec<char> = sizes.keys().copied().collect();
+    let mut sums = vec![0.0; case.out.iter().product()];
+    let count: usize = sizes.values().product();
+    for place in 0..count {
+        let mut rest = place;
+        let index: std::collections::BTreeMap<char, usize> = names
+            .iter()
+            .map(|name| {
+                let index = rest % sizes[name];
+                rest /= sizes[name];
+                (*name, index)
+            })
+            .collect();
+        let at = |subscripts: &str| subscripts.chars().fold(0, |at, name| at * sizes[&name] + index[&name]);
+        let [a, b, out] = case.einsum.map(at);
+        sums[out] += f64::from(x[a]) * f64::from(y[b]);
+    }
+    sums
+}
+
+#[test]
+fn transposes_of_left_operands_and_results_are_other_products() {
+    let cases = [
+        Transposed {
+            dims: [&[40, 5], &[40, 7]],
+            lines: "%t = stablehlo.transpose %x, dims = [1, 0] : (X) -> tensor<5x40xf32>
+                %out = stablehlo.dot_general %t, %y, contracting_dims = [1] x [0] : (tensor<5x40xf32>, Y) -> OUT",
+            out: &[5, 7],
+            einsum: ["ka", "kb", "ab"],
+            left: 0,
+        },
+        Transposed {
+            dims: [&[5, 40], &[40, 7]],
+            lines: "%p = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (X, Y) -> tensor<5x7xf32>
+                %out = stablehlo.transpose %p, dims = [1, 0] : (tensor<5x7xf32>) -> OUT",
+            out: &[7, 5],
+            einsum: ["ak", "kb", "ba"],
+            left: 0,
+        },
+        // Both.
+        Transposed {
+            dims: [&[40, 5], &[40, 7]],
+            lines: "%t = stablehlo.transpose %x, dims = [1, 0] : (X) -> tensor<5x40xf32>
+                %p = stablehlo.dot_general %t, %y, contracting_dims = [1] x [0] :
+                    (tensor<5x40xf32>, Y) -> tensor<5x7xf32>
+                %out = stablehlo.transpose %p, dims = [1, 0] : (tensor<5x7xf32>) -> OUT",
+            out: &[7, 5],
+            einsum: ["ka", "kb", "ba"],
+            left: 0,
+        },
+        // Batches, several free and contracted dimensions.
+        Transposed {
+            dims: [&[3, 8, 4, 5, 2], &[2, 3, 4, 8]],
+            lines: "%t = stablehlo.transpose %x, dims = [4, 0, 3, 1, 2] : (X) -> tensor<2x3x5x8x4xf32>
+                %p = stablehlo.dot_general %t, %y, batching_dims = [0] x [0], contracting_dims = [3, 4] x [3, 2] :
+                    (tensor<2x3x5x8x4xf32>, Y) -> tensor<2x3x5x3xf32>
+                %out = stablehlo.transpose %p, dims = [0, 3, 1, 2] : (tensor<2x3x5x3xf32>) -> OUT",
+            out: &[2, 3, 3, 5],
+            einsum: ["alkcn", "ndkl", "ndac"],
+            left: 0,
+        },
+        // Free dimensions in another order, and results that are more than swapped.
+        Transposed {
+            dims: [&[3, 40, 4], &[40, 6]],
+            lines: "%t = stablehlo.transpose %x, dims = [2, 0, 1] : (X) -> tensor<4x3x40xf32>
+                %p = stablehlo.dot_general %t, %y, contracting_dims = [2] x [0] :
+                    (tensor<4x3x40xf32>, Y) -> tensor<4x3x6xf32>
+                %out = stablehlo.transpose %p, dims = [1, 2, 0] : (tensor<4x3x6xf32>) -> OUT",
+            out: &[3, 6, 4],
+            einsum: ["akb", "kc", "acb"],
+            left: 2,
+        },
+        // Short sums.
+        Transposed {
+            dims: [&[8, 5], &[8, 7]],
+            lines: "%t = stablehlo.transpose %x, dims = [1, 0] : (X) -> tensor<5x8xf32>
+                %out = stablehlo.dot_general %t, %y, contracting_dims = [1] x [0] : (tensor<5x8xf32>, Y) -> OUT",
+            out: &[5, 7],
+            einsum: ["ka", "kb", "ab"],
+            left: 1,
+        },
+    ];
+    let array = |dims: &[usize]| {
+        let dims: Vec<String> = dims.iter().map(usize::to_string).collect();
+        format!("tensor<{}xf32>", dims.join("x"))
+    };
+    for case in &cases {
+        let [x, y, out] = [case.dims[0], case.dims[1], case.out].map(array);
+        let lines = case.lines.replace("(X", &format!("({x}")).replace('Y', &y).replace("OUT", &out);
+        let text = format!("func.func @main(%x: {x}, %y: {y}) -> {out} {{ {lines}\n return %out : {out} }}");
+        let module = parse_text(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        verify(&module).unwrap();
+        let [a, b] = case.dims.map(|dims| floats(&bytes("f32", dims.iter().product(), dims.len())));
+        let program = compile(&engine(), module.clone());
+        assert_eq!(program.text().matches("stablehlo.transpose").count(), case.left, "{lines}\n{}", program.text());
+        let results = run(module, &|engine| vec![shared(engine, &a), shared(engine, &b)]).unwrap();
+        for (found, expected) in values::<f32>(&results[0]).iter().zip(einsum(case, &a, &b)) {
+            assert!((f64::from(*found) - expected).abs() < 1e-3, "{lines}: {found} instead of {expected}");
+        }
+    }
+}

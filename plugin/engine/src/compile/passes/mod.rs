@@ -29,6 +29,7 @@ mod stacked;
 mod taps;
 #[cfg(test)]
 mod tests;
+mod transposed;
 mod trips;
 mod tuples;
 mod unroll;
@@ -140,6 +141,11 @@ pub(crate) fn run_with(
         observer.after("columns", &module)?;
         hoist::hoist(&mut module)?;
         observer.after("hoist", &module)?;
+        shrink(&mut module, evaluate, &mut observer)?;
+    }
+    // After transposes of what does not change have left loops. Those of an operand and then of the result.
+    while transposed::products(&mut module)? {
+        observer.after("transposed", &module)?;
         shrink(&mut module, evaluate, &mut observer)?;
     }
     // From here on, ops that barriers separated stay separate: nothing below merges or moves ops.
