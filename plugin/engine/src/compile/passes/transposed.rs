@@ -5,7 +5,7 @@
 //! product would make of them.
 
 use oxcall::Error;
-use oxcall_hlo::{DotDims, Module, Op, OpKind, TensorType, ValueId};
+use oxcall_hlo::{DotDims, Module, Op, OpKind, Region, TensorType, ValueId};
 use smallvec::smallvec;
 
 use super::ir::Rewriter;
@@ -19,16 +19,24 @@ const FEWEST: usize = 32;
 /// # Errors
 /// None; the type is that of rewrites.
 pub(super) fn products(module: &mut Module) -> Result<bool, Error> {
+    let mut lefts = Uses::new();
+    count_lefts(&module.main().body, &mut lefts);
     short::replace(module, |rewriter, op, uses| {
-        let value = of_transposed(rewriter, op, uses).or_else(|| transposed(rewriter, op, uses))?;
+        let value = of_transposed(rewriter, op, [uses, &lefts]).or_else(|| transposed(rewriter, op, uses))?;
         Some(smallvec![value])
     })
 }
 
-/// The op that defines a value in this region, for one use.
-fn own<'r>(rewriter: &'r Rewriter<'_>, uses: &Uses, value: ValueId) -> Option<&'r Op> {
-    let is_own = rewriter.is_local(value) && uses.get(&value) == Some(&1);
-    rewriter.def(value).filter(|_| is_own)
+/// Counts the products in `region`, and in those of its ops, of which each value is the left operand alone.
+fn count_lefts(region: &Region, lefts: &mut Uses) {
+    for op in &region.ops {
+        if let (OpKind::DotGeneral(_), &[lhs, rhs]) = (&op.kind, &op.operands[..])
+            && lhs != rhs
+        {
+            *lefts.entry(lhs).or_default() += 1;
+        }
+        op.regions.iter().for_each(|region| count_lefts(region, lefts));
+    }
 }
 
 /// Whether a product of these operands is one of floats, of sums that are long.
@@ -43,14 +51,17 @@ fn free(rank: usize, batching: &[usize], contracting: &[usize]) -> Vec<usize> {
 }
 
 /// A product whose left operand is a transpose, without it.
-fn of_transposed(rewriter: &mut Rewriter<'_>, op: &Op, uses: &Uses) -> Option<ValueId> {
+fn of_transposed(rewriter: &mut Rewriter<'_>, op: &Op, [uses, lefts]: [&Uses; 2]) -> Option<ValueId> {
     let (OpKind::DotGeneral(dims), &[lhs, rhs]) = (&op.kind, &op.operands[..]) else { return None };
     let ty = rewriter.tensor(lhs);
-    let (OpKind::Transpose { permutation }, &[source]) =
-        own(rewriter, uses, lhs).map(|op| (&op.kind, &op.operands[..]))?
+    let (OpKind::Transpose { permutation }, &[source]) = rewriter.def(lhs).map(|op| (&op.kind, &op.operands[..]))?
     else {
         return None;
     };
+    // For anything else it would be there anyway, and its rows are dense.
+    if !rewriter.is_local(lhs) || uses.get(&lhs) != lefts.get(&lhs) {
+        return None;
+    }
     let moved = |dims: &[usize]| dims.iter().map(|&dim| permutation[dim]).collect::<Vec<usize>>();
     let free = free(ty.rank(), &dims.lhs_batching, &dims.lhs_contracting);
     // The result has the free dimensions in their order.
@@ -69,11 +80,12 @@ fn of_transposed(rewriter: &mut Rewriter<'_>, op: &Op, uses: &Uses) -> Option<Va
 /// The transpose of a product as the product of its operands in the other order.
 fn transposed(rewriter: &mut Rewriter<'_>, op: &Op, uses: &Uses) -> Option<ValueId> {
     let (OpKind::Transpose { permutation }, &[product]) = (&op.kind, &op.operands[..]) else { return None };
-    let (OpKind::DotGeneral(dims), &[lhs, rhs]) =
-        own(rewriter, uses, product).map(|op| (&op.kind, &op.operands[..]))?
-    else {
+    let (OpKind::DotGeneral(dims), &[lhs, rhs]) = rewriter.def(product).map(|op| (&op.kind, &op.operands[..]))? else {
         return None;
     };
+    if !rewriter.is_local(product) || uses.get(&product) != Some(&1) {
+        return None;
+    }
     let left = rewriter.tensor(lhs);
     let batches = dims.lhs_batching.len();
     let rows = free(left.rank(), &dims.lhs_batching, &dims.lhs_contracting).len();

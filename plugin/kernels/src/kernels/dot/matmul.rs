@@ -5,7 +5,7 @@ use gemm_common::cache::CACHE_INFO;
 use oxcall::Error;
 
 use super::number::SHORT;
-use super::{Number, blocks, loops, thin, tiles, vector};
+use super::{Number, blocks, long, loops, thin, tiles, vector};
 use crate::caches;
 use crate::kernel::Context;
 use crate::kernels::movement::transposed_copy;
@@ -311,6 +311,9 @@ pub(in crate::kernels) fn multiply<C: Number>(
     }
     if m == 1 && out.has_dense_rows() && (b.row_stride == 1 || b.col_stride == 1) {
         return vector::multiply(cx, threads, b.transposed(), a.transposed(), &mut out.data[..n], accumulate);
+    }
+    if long::fits(a, b) {
+        return long::multiply(cx, threads, a, b, out, accumulate);
     }
     let in_lanes = C::IN_LANES && m * n <= 256 && a.col_stride == 1 && b.row_stride == 1;
     if C::IN_GEMM && !in_lanes && b.is_worth_a_copy() {

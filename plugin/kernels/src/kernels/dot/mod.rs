@@ -7,6 +7,7 @@
 mod blocks;
 mod convert;
 mod layout;
+mod long;
 mod loops;
 #[allow(unsafe_code, reason = "calls `gemm`, which takes pointers")]
 pub(super) mod matmul;
