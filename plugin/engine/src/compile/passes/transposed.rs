@@ -1,7 +1,7 @@
 //! Products whose left operand, or whose result, is transposed: products along other dimensions.
 //!
-//! `dot(transpose(x), y)` contracts another dimension of `x`, and `transpose(dot(x, y))` is `dot(y, x)`. The gradient of
-//! a layer's weights is both. Operands on the right stay as they are: their copy, whose rows are dense, is what a
+//! `dot(transpose(x), y)` contracts another dimension of `x`, and `transpose(dot(x, y))` is `dot(y, x)`. The gradient
+//! of a layer's weights is both. Operands on the right stay as they are: their copy, whose rows are dense, is what a
 //! product would make of them.
 
 use oxcall::Error;

@@ -1,7 +1,7 @@
 //! Products of a few columns by a few columns, whose sums are long, as in covariances and normal equations.
 //!
-//! Both operands are read once, row by row: each row adds the products of all pairs of its elements to sums that stay in
-//! registers. Sums are added up in parts of [`TERMS`] products, parts in pieces, and pieces in their order, whatever
+//! Both operands are read once, row by row: each row adds the products of all pairs of its elements to sums that stay
+//! in registers. Sums are added up in parts of [`TERMS`] products, parts in pieces, and pieces in their order, whatever
 //! number of threads there is.
 
 use oxcall::Error;
@@ -112,12 +112,16 @@ fn rows_of<'a, C: Number>(rows: Mat<'a, C>, width: usize, memory: &'a mut [[C; W
     (memory.as_flattened(), WIDEST.1)
 }
 
-/// A function that sums the products of rows' elements. Sums in separate variables stay in vector registers; as an array
-/// of arrays they do not.
+/// A function that sums the products of rows' elements. Sums in separate variables stay in vector registers; as an
+/// array of arrays they do not.
 macro_rules! part {
     ($name:ident: $($row:literal $sum:ident),+) => {
         #[inline(always)]
-        fn $name<L: Level, C: Number>((left, left_stride): (&[C], usize), (right, right_stride): (&[C], usize), count: usize) -> [[C; WIDEST.1]; GROUP] {
+        fn $name<L: Level, C: Number>(
+            (left, left_stride): (&[C], usize),
+            (right, right_stride): (&[C], usize),
+            count: usize,
+        ) -> [[C; WIDEST.1]; GROUP] {
             $(let mut $sum = [C::ZERO; WIDEST.1];)+
             for term in 0..count {
                 let left: &[C; GROUP] = left[term * left_stride..].first_chunk().expect("it was counted");

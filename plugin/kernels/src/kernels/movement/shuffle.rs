@@ -7,7 +7,8 @@ use bytemuck::Pod;
 #[repr(align(64))]
 pub(super) struct Tile<T, const COLUMNS: usize, const ROWS: usize>(pub(super) [[T; COLUMNS]; ROWS]);
 
-/// The transpose of a tile whose sides are powers of two, by perfect shuffles of all elements: each rotates the bits of an element's place by one.
+/// The transpose of a tile whose sides are powers of two, by perfect shuffles of all elements: each rotates the bits of
+/// an element's place by one.
 #[inline(always)]
 pub(super) fn transposed<T: Pod, const ROWS: usize, const COLUMNS: usize>(
     tile: &Tile<T, COLUMNS, ROWS>,
@@ -16,7 +17,7 @@ pub(super) fn transposed<T: Pod, const ROWS: usize, const COLUMNS: usize>(
     let rounds = ROWS.ilog2();
     for round in 0..rounds {
         let [to, from] = &mut tiles;
-        let (from, to) = if (rounds - round) % 2 == 0 { (to, from) } else { (from, to) };
+        let (from, to) = if (rounds - round).is_multiple_of(2) { (to, from) } else { (from, to) };
         let from = if round == 0 { tile.0.as_flattened() } else { from.0.as_flattened() };
         let to = to.0.as_flattened_mut();
         if size_of::<T>() == 8 {
@@ -30,6 +31,7 @@ pub(super) fn transposed<T: Pod, const ROWS: usize, const COLUMNS: usize>(
 }
 
 /// Writes elements of the first half and of the second in turns, `LEN` at a time.
+#[allow(clippy::manual_memcpy, reason = "calls would not become permutations of vectors")]
 #[inline(always)]
 fn shuffle<T: Pod, const LEN: usize>(from: &[T], to: &mut [T]) {
     let (low, high) = from.split_at(from.len() / 2);

@@ -1,22 +1,21 @@
 //! Reductions along dimensions.
 //!
 //! One operand and a recognised body: `fold`, `columns` of elements below each other, and `few` elements in the
-//! machine code of loops. `argmax` and `argmin`: `arg`, and `positions` and `short_positions` where the
-//! indices are those along a dimension.
-//! All others run the body as a scalar program, element by element: `general`.
+//! machine code of loops. `argmax` and `argmin`: `arg`, and `positions`, by `keys`, where the indices are those along a
+//! dimension. All others run the body as a scalar program, element by element: `general`.
 
 mod arg;
 mod columns;
 mod few;
 mod fold;
 mod general;
+mod keys;
 mod layout;
 mod loops;
 mod narrow;
 mod pairwise;
 mod positions;
 mod rows;
-mod short_positions;
 #[cfg(test)]
 mod tests;
 

@@ -12,7 +12,7 @@ use bytemuck::Pod;
 use oxcall::Error;
 use oxcall_hlo::ElementType;
 
-use super::short_positions::{Key, MOST_LANES};
+use super::keys::{Key, MOST_LANES};
 use crate::element::{Element, bf16, f16};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::simd::vectorised;

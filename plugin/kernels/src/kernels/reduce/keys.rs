@@ -7,6 +7,10 @@ use bytemuck::Pod;
 
 use crate::kernels::simd::vectorised;
 
+/// Finds the positions of the first of the largest keys of rows, of so many elements each. [`MOST_LANES`] keys follow
+/// the last row.
+pub(super) type BestOfShort<K> = fn(&[K], usize, &mut [u32]);
+
 /// A signed integer.
 pub(super) trait Key: Pod + Ord + Send + Sync {
     /// The least one.
@@ -15,9 +19,8 @@ pub(super) trait Key: Pod + Ord + Send + Sync {
     /// The bits that differ between the keys of `argmax` and of `argmin`.
     fn flip(largest: bool) -> Self;
 
-    /// Finds the positions of the first of the largest keys of rows, of so many elements each; `None` for long rows.
-    /// [`MOST_LANES`] keys follow the last row.
-    fn best_of_short(row: usize) -> Option<fn(&[Self], usize, &mut [u32])>;
+    /// The function for rows of so many elements, if they are short.
+    fn best_of_short(row: usize) -> Option<BestOfShort<Self>>;
 }
 
 /// The longest row that is short.
@@ -79,7 +82,7 @@ macro_rules! keys {
                 if largest { 0 } else { !0 }
             }
 
-            fn best_of_short(row: usize) -> Option<fn(&[$key], usize, &mut [u32])> {
+            fn best_of_short(row: usize) -> Option<BestOfShort<$key>> {
                 if row <= LONGEST { $best_of_short } else { None }
             }
         }
