@@ -51,14 +51,24 @@ pub(super) struct Small {
 impl Small {
     /// Whether each matrix is one tile, which is faster than other ways.
     pub(super) fn is_tile(&self, width: usize) -> bool {
-        let sides = if width == 8 { 8..=8 } else { 8..=MOST };
-        width <= 8 && sides.contains(&self.rows) && sides.contains(&self.columns)
+        let [shorter, longer] = [self.rows.min(self.columns), self.rows.max(self.columns)];
+        match width {
+            8 => [shorter, longer] == [8, 8],
+            1 | 2 | 4 => (9..=MOST).contains(&longer) && shorter >= 8 || self.are_eights(),
+            _ => false,
+        }
+    }
+
+    /// Whether they have eight rows and columns, and follow each other.
+    fn are_eights(&self) -> bool {
+        (self.rows, self.columns, self.stride, self.matrix) == (8, 8, 8, 64)
     }
 
     /// Writes matrices, the first of which begins at the start of `src`.
     pub(super) fn transpose<T: Pod>(&self, src: &[T], dst: &mut [T]) {
-        match self.rows.max(self.columns) {
-            ..=8 => transpose_small::<T, 8>(self, src, dst),
+        match size_of::<T>() {
+            8 => transpose_small::<T, 8>(self, src, dst),
+            _ if self.are_eights() => transpose_eights(src, dst),
             _ => transpose_small::<T, MOST>(self, src, dst),
         }
     }
@@ -137,6 +147,27 @@ fn transpose_small<T: Pod, const SIDE: usize>(small: &Small, src: &[T], dst: &mu
         } else {
             to.chunks_exact_mut(columns).zip(&tile.0).take(rows).for_each(|(to, from)| to.copy_from_slice(&from[..columns]));
         }
+    }
+}
+}
+
+vectorised! {
+/// Transposes matrices of eight rows and columns, which follow each other, two at a time: LLVM takes a tile of one
+/// apart.
+fn transpose_eights<T: Pod>(src: &[T], dst: &mut [T]) {
+    let (pairs, last) = dst.as_chunks_mut::<128>();
+    let single = &src[128 * pairs.len()..];
+    for (to, from) in pairs.iter_mut().zip(src.as_chunks::<128>().0) {
+        let mut tile = Tile([[T::zeroed(); 8]; 16]);
+        tile.0.as_flattened_mut().copy_from_slice(from);
+        let tile = transposed::<T, 16, 8>(&tile);
+        for (row, line) in tile.0.iter().enumerate() {
+            to[8 * row..][..8].copy_from_slice(&line[..8]);
+            to[64 + 8 * row..][..8].copy_from_slice(&line[8..]);
+        }
+    }
+    for (place, to) in last.iter_mut().enumerate() {
+        *to = single[place % 8 * 8 + place / 8];
     }
 }
 }
