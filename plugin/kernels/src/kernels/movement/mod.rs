@@ -1,8 +1,9 @@
 //! Kernels that move elements: transpose, slice, reverse, pad, concatenate, reshape, bitcast, and dynamic
 //! slices and their updates.
 //!
-//! All kernels work from the result, which is written once from front to back, so that pieces of it are independent and
-//! work is split without `unsafe`. `strided` serves all ops that read their operand by strides; `tiles` transposes.
+//! All kernels work from the result, which is written once, so that pieces of it are independent and work is split
+//! without `unsafe`. `strided` serves all ops that read their operand by strides; `tiles` and `thin` transpose, and
+//! `rows` copies rows of a few elements.
 
 mod bits;
 mod concatenate;
