@@ -27,7 +27,8 @@ pub(super) fn products(module: &mut Module) -> Result<bool, Error> {
     })
 }
 
-/// Counts the products in `region`, and in those of its ops, of which each value is the left operand alone.
+/// Counts, for each value, the products that take it as their left operand only, in `region` and in the regions of its
+/// ops.
 fn count_lefts(region: &Region, lefts: &mut Uses) {
     for op in &region.ops {
         if let (OpKind::DotGeneral(_), &[lhs, rhs]) = (&op.kind, &op.operands[..])
@@ -39,7 +40,7 @@ fn count_lefts(region: &Region, lefts: &mut Uses) {
     }
 }
 
-/// Whether a product of these operands is one of floats, of sums that are long.
+/// Whether a product is of floats, and each of its sums has at least [`FEWEST`] products.
 fn is_long(dims: &DotDims, lhs: &TensorType) -> bool {
     let terms: usize = dims.lhs_contracting.iter().map(|&dim| lhs.dims[dim]).product();
     terms >= FEWEST && (lhs.element.is_float() || lhs.element.is_complex())

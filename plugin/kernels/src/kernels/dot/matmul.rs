@@ -130,8 +130,8 @@ impl<'a, C: Number> Mat<'a, C> {
         self.row_stride == 1 || self.rows == 1
     }
 
-    /// Whether to copy a right operand so that its rows are dense. `gemm` packs dense columns element by element, which
-    /// takes up to half of the time of a product.
+    /// Whether a right operand should be copied so that its rows become dense: `gemm` packs dense columns one element
+    /// at a time, which takes up to half of the time of a product.
     fn is_worth_a_copy(&self) -> bool {
         self.row_stride == 1 && self.col_stride > 1 && self.rows.min(self.cols) >= LEAST_COPIED
     }

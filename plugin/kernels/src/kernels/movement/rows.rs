@@ -5,8 +5,7 @@ use bytemuck::Pod;
 /// The fewest elements of a row that a call of `memcpy` copies as fast.
 pub(super) const SHORT: usize = 16;
 
-/// Copies rows of `len` elements, fewer than [`SHORT`], the first of which begins at `start`, and the others `pitch`
-/// elements farther each.
+/// Copies rows of `len` elements, where `len` is less than [`SHORT`]. Row `i` begins at `start + i * pitch` in `src`.
 pub(super) fn copy_rows<T: Pod>((src, start, pitch): (&[T], isize, isize), rows: &mut [T], len: usize) {
     let copy = match len {
         1 => copy_by::<T, 1>,

@@ -37,10 +37,8 @@ enum Order {
     Rows,
     /// In square tiles of the innermost loop and the one at this index, which has stride 1.
     Tiles(usize),
-    /// In a few lines, of which the operand has an element of each side by side, along the loop at this index.
+    /// In a few long lines, one for each step of the loop at this index, which has stride 1.
     Lines(usize),
-    /// In rows of a few elements, of which the operand has a line each, along the loop at this index.
-    Points(usize),
     /// In small matrices.
     Small(Small),
     /// Element by element.
@@ -53,7 +51,10 @@ impl Order {
     fn new(loops: &[Loop<1>], width: usize) -> Order {
         let order = match loops.iter().rposition(|each| each.strides[0] == 1) {
             Some(inner) if inner + 1 == loops.len() => Order::Rows,
-            Some(dim) => Order::of_matrices(loops, dim, width),
+            Some(dim) => match Order::of_thin(loops, dim, width) {
+                Some(order) => return order,
+                None => Order::Tiles(dim),
+            },
             None => Order::Elements,
         };
         if order.is_short(loops, width) { Places::new(loops).map_or(order, Order::Places) } else { order }
@@ -72,30 +73,30 @@ impl Order {
                 let is_thin = (5..16).contains(&rows.min(columns)) && !is_every(rows, inner.strides[0], width);
                 is_small || is_thin
             }
-            Order::Lines(_) | Order::Points(_) | Order::Small(_) | Order::Places(_) => false,
+            Order::Lines(_) | Order::Small(_) | Order::Places(_) => false,
         }
     }
 
-    /// The order for matrices of loop `dim`, along which the operand is dense, and the innermost loop.
-    fn of_matrices(loops: &[Loop<1>], dim: usize, width: usize) -> Order {
+    /// The order for matrices of loop `dim`, along which the operand is dense, and the innermost loop, if a side of
+    /// them, or each of them, is one tile.
+    fn of_thin(loops: &[Loop<1>], dim: usize, width: usize) -> Option<Order> {
         let (rows, inner) = (loops[dim].size, loops[loops.len() - 1]);
-        let is_alone = dim + 2 == loops.len() && inner.strides[0] > 0;
+        if dim + 2 != loops.len() || inner.strides[0] <= 0 {
+            return None;
+        }
         if let [matrices, lines, points] = *loops
-            && is_alone
             && matrices.strides[0] > 0
         {
             let [stride, matrix] = [points, matrices].map(|each| each.strides[0].cast_unsigned());
             let small = Small { rows: lines.size, columns: points.size, stride, matrix };
             if small.is_tile(width) {
-                return Order::Small(small);
+                return Some(Order::Small(small));
             }
         }
-        let is_thin = |way: Way, few: usize, many: usize| is_alone && many >= LONG && way.suits(few, width);
-        match () {
-            () if is_thin(Way::Split, rows, inner.size) => Order::Lines(dim),
-            () if is_thin(Way::Join, inner.size, rows) => Order::Points(dim),
-            () => Order::Tiles(dim),
+        if inner.size >= LONG && Way::Split.suits(rows, width) {
+            return Some(Order::Lines(dim));
         }
+        (rows >= LONG && Way::Join.suits(inner.size, width)).then_some(Order::Tiles(dim))
     }
 }
 
@@ -270,7 +271,6 @@ impl StridedCopy {
             }),
             &Order::Tiles(dim) => self.copy_tiles(pool, src, offset, dst, dim),
             &Order::Lines(dim) => self.copy_lines(pool, src, offset, dst, dim),
-            &Order::Points(dim) => self.copy_points(pool, src, offset, dst, dim),
             Order::Small(small) => {
                 let size = small.rows * small.columns;
                 pool.for_chunks(self.cost(), dst, size, |start, chunk| {
@@ -314,25 +314,6 @@ impl StridedCopy {
             }
         }
         pool.for_each(cost, tasks, |(base, left, lines)| split(base, left, lines));
-    }
-
-    /// Copies matrices to rows: the operand is dense along loop `dim`, and the result along the innermost loop, of a
-    /// few steps.
-    fn copy_points<T: Pod + Send + Sync>(&self, pool: &Pool, src: &[T], offset: isize, dst: &mut [T], dim: usize) {
-        let (outer, [tall, columns]) = (&self.loops[..dim], [self.loops[dim].size, self.loops[dim + 1].size]);
-        let stride = self.loops[dim + 1].strides[0];
-        pool.for_chunks(self.cost(), dst, columns * thin::WIDEST, |start, chunk| {
-            let row = start / columns;
-            let (mut matrices, mut top) = (Walk::new(outer, [offset], row / tall), row % tall);
-            let mut rest = chunk;
-            while !rest.is_empty() {
-                let rows = (tall - top).min(rest.len() / columns);
-                let (part, after) = rest.split_at_mut(rows * columns);
-                let matrix = Matrix { src, base: matrices.step()[0], stride, pitch: columns, stores: Stores::Cached };
-                thin::join(&matrix, top, part, columns);
-                (rest, top) = (after, 0);
-            }
-        });
     }
 
     /// Copies in tiles of loop `dim`, along which the operand is dense, and the innermost loop, along which the result
@@ -405,7 +386,7 @@ impl Kernel for StridedCopy {
         // Measured: tiles take twice as long as rows; single elements are bound by their loop.
         let (flops, factor) = match &self.order {
             Order::Rows => (0, 2),
-            Order::Tiles(_) | Order::Lines(_) | Order::Points(_) | Order::Small(_) => (0, 4),
+            Order::Tiles(_) | Order::Lines(_) | Order::Small(_) => (0, 4),
             Order::Elements | Order::Places(_) => (4, 4),
         };
         Cost { flops: (self.count * flops) as f64, bytes: (self.count * self.width * factor) as f64 }

@@ -84,12 +84,12 @@ pub(super) fn split<T: Pod>(matrix: &Matrix<'_, T>, left: usize, lines: &mut [&m
     }
 }
 
-/// Writes rows of so many columns, which are neighbours in the result, from a row on.
-pub(super) fn join<T: Pod>(matrix: &Matrix<'_, T>, top: usize, rows: &mut [T], columns: usize) {
+/// Writes rows of so many columns, which are neighbours in the result: at least [`WIDEST`] rows.
+pub(super) fn join<T: Pod>(matrix: &Matrix<'_, T>, rows: &mut [T], columns: usize) {
     match (size_of::<T>(), columns) {
-        (8, _) => join_by::<T, 8, 8>(matrix, top, rows, columns),
-        (_, ..=8) => join_by::<T, 8, WIDEST>(matrix, top, rows, columns),
-        _ => join_by::<T, MOST, WIDEST>(matrix, top, rows, columns),
+        (8, _) => join_by::<T, 8, 8>(matrix, rows, columns),
+        (_, ..=8) => join_by::<T, 8, WIDEST>(matrix, rows, columns),
+        _ => join_by::<T, MOST, WIDEST>(matrix, rows, columns),
     }
 }
 
@@ -174,25 +174,14 @@ fn transpose_eights<T: Pod>(src: &[T], dst: &mut [T]) {
 
 vectorised! {
 /// [`join`] of at most `SIDE` columns, `WIDE` rows at a time.
-fn join_by<T: Pod, const SIDE: usize, const WIDE: usize>(
-    matrix: &Matrix<'_, T>,
-    top: usize,
-    rows: &mut [T],
-    columns: usize,
-) {
+fn join_by<T: Pod, const SIDE: usize, const WIDE: usize>(matrix: &Matrix<'_, T>, rows: &mut [T], columns: usize) {
     let count = rows.len() / columns;
-    if count < WIDE {
-        for (row, to) in (top..).zip(rows.chunks_exact_mut(columns)) {
-            to.iter_mut().enumerate().for_each(|(column, to)| *to = matrix.src[matrix.at(row, column)]);
-        }
-        return;
-    }
     for row in (0..count).step_by(WIDE) {
         // The last tile overlaps the one before.
         let row = row.min(count - WIDE);
         let mut tile = Tile([[T::zeroed(); WIDE]; SIDE]);
         for (i, to) in tile.0.iter_mut().enumerate().take(columns) {
-            to.copy_from_slice(&matrix.src[matrix.at(top + row, i)..][..WIDE]);
+            to.copy_from_slice(&matrix.src[matrix.at(row, i)..][..WIDE]);
         }
         let tile = transposed::<T, SIDE, WIDE>(&tile);
         let to = &mut rows[row * columns..];

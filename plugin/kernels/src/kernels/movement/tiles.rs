@@ -7,6 +7,7 @@ use super::interleave::interleave_few;
 use super::shuffle::{Tile, transposed};
 use super::stream;
 use super::strided::{self, LONG};
+use super::thin::{self, Way};
 use crate::kernels::simd::vectorised;
 
 /// A matrix in an operand, dense along columns: element (row, column) at `base + row + column * stride`.
@@ -60,6 +61,10 @@ impl<T: Pod> Matrix<'_, T> {
             }
         }
         match (size_of::<T>(), rows.min(columns)) {
+            // A row of the result has these elements alone.
+            (width, _) if columns == self.pitch && rows >= thin::WIDEST && Way::Join.suits(columns, width) => {
+                thin::join(self, &mut dst[..rows * columns], columns);
+            }
             (width, _) if columns >= LONG && strided::is_every(rows, self.stride, width) => {
                 self.transpose_thin(dst, size);
             }

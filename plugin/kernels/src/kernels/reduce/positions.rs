@@ -133,6 +133,9 @@ const COLUMNS: usize = 1024;
 /// The fewest bytes of a part of a row, where several threads search one.
 const PART: usize = 256 << 10;
 
+/// The fewest columns of a piece of work, where there are more.
+const NARROWEST: usize = 256;
+
 /// The pieces of work for each thread.
 const PIECES: usize = 4;
 
@@ -336,8 +339,7 @@ impl<V: Ordered> Kernel for Positions<V> {
             self.write_bytes(&operands, (0, &positions), (values, indices));
             return Ok(());
         }
-        // Columns side by side, and the end of a row of results, belong to one piece.
-        let unit = if inner == 1 { 1 } else { inner.min(COLUMNS / PIECES) };
+        let unit = if inner == 1 { 1 } else { inner.min(NARROWEST) };
         let piece = results.div_ceil(PIECES * cx.pool.threads()).next_multiple_of(unit);
         let tasks = values.chunks_mut(piece * size_of::<V>()).zip(indices.chunks_mut(piece * self.index));
         cx.pool.for_each(self.cost(), tasks.enumerate().collect(), |(index, results)| {
