@@ -189,6 +189,8 @@ impl<'a> Emitter<'a> {
         for (index, op) in self.program.ops.iter().enumerate() {
             self.position = index;
             self.op(Value(index as u32), op);
+            // A store needs registers of its own, but none of the operands.
+            self.locked = 0;
             for store in &stores[index] {
                 self.assembler.mark(|| label_of_store(store));
                 self.store(store);

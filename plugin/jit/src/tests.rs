@@ -9,7 +9,7 @@ mod schedule;
 mod wide;
 
 use self::program::program;
-use crate::{Binary, Builder, Counts, Isa, Kernel, Program, Rows, Unary, Value, Width};
+use crate::{Binary, Builder, Compare, Counts, Isa, Kernel, Program, Rows, Unary, Value, Width};
 
 /// Numbers that repeat from run to run: Marsaglia's xorshift.
 struct Random(u64);
@@ -201,5 +201,20 @@ fn pages_are_used_again() {
     for _ in 0..if cfg!(miri) { 1 } else { 2000 } {
         let kernels: Vec<_> = (0..3).map(|_| Kernel::compile(&program, Counts::Blocks)).collect();
         drop(kernels);
+    }
+}
+
+#[test]
+fn a_narrow_store_finds_a_register_while_all_operands_are_needed() {
+    let builder = Builder::new();
+    let [x, y, z] = [0, 1, 2].map(|array| builder.load(array + SPLATS.len() as u16, Width::Word));
+    let mask = builder.compare(Compare::Less, x, y);
+    builder.store(5, Width::Byte, builder.select(mask, z, x));
+    let sum = [x, y, z].into_iter().fold(mask, |sum, value| builder.binary(Binary::AddBits, sum, value));
+    builder.store(6, Width::Word, sum);
+    let arrays = Arrays { loaded: vec![Width::Word; 3], stored: vec![Width::Byte, Width::Word] };
+    let program = builder.build();
+    for isa in Isa::all().filter(|isa| isa.is_present()) {
+        check(&program, &arrays, isa, Counts::Blocks, &mut Random(5));
     }
 }
