@@ -7,6 +7,7 @@ mod arrays;
 mod calls;
 mod carried;
 mod half;
+mod packed;
 mod product;
 mod region;
 mod rows;
@@ -50,11 +51,11 @@ const STORE: Code = code(0, 1, 0x11);
 const MOVE: Code = code(0, 1, 0x28);
 const BROADCAST: Code = code(1, 2, 0x18);
 
-/// The code of a program; `None` if it needs too much of the stack. It takes any number of elements if that is asked
-/// for and possible.
+/// The code of a program; `None` if it needs too much of the stack.
 pub(crate) fn emit(program: &Program, isa: Isa, counts: Counts) -> Option<Emitted> {
-    let program = &program.scheduled();
-    let takes_any_count = counts == Counts::Any && tail::takes_any_count(program, isa);
+    let packed = program.packed();
+    let program = &packed.as_ref().unwrap_or(program).scheduled();
+    let takes_any_count = counts == Counts::Any;
     let lifetimes = Lifetimes::new(program);
     // As many vectors as the stack has room for.
     let mut numbers = lifetimes.vectors(program, isa);
@@ -124,8 +125,7 @@ struct Emitter<'a> {
     slot_count: usize,
     /// In a region, the addresses that registers hold.
     addresses: region::Addresses,
-    /// Whether arrays are accessed in part.
-    is_part: bool,
+    access: tail::Access,
 }
 
 impl<'a> Emitter<'a> {
@@ -147,7 +147,7 @@ impl<'a> Emitter<'a> {
             free_slots: Vec::new(),
             slot_count: 0,
             addresses: region::Addresses::default(),
-            is_part: false,
+            access: tail::Access::Whole,
         }
     }
 
@@ -321,6 +321,8 @@ impl<'a> Emitter<'a> {
                     // VEX knows it without W.
                     (Width::Pair, Isa::Avx2) => Code { is_wide: false, ..BROADCAST_PAIR },
                     (Width::Pair, Isa::Avx512) => BROADCAST_PAIR,
+                    (Width::Byte, _) => code(1, 2, 0x78),
+                    (Width::Half, _) => code(1, 2, 0x79),
                     _ => BROADCAST,
                 };
                 self.assembler.vector(code, register, 0, from, None);
@@ -371,10 +373,14 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// As [`operands`](Emitter::operands), of an instruction on pairs if `is_wide` is set.
-    fn operands_of(&mut self, value: Value, is_wide: bool) -> [Operand; MOST_VECTORS] {
-        match self.program.ops[value.index()] {
-            Op::Pair(bits) if is_wide && self.held[value.index()].is_none() => [Operand::Pair(bits); MOST_VECTORS],
+    /// As [`operands`](Emitter::operands), of an instruction on elements of a width.
+    fn operands_of(&mut self, value: Value, width: Width) -> [Operand; MOST_VECTORS] {
+        match (self.program.ops[value.index()], width, self.isa) {
+            (Op::Pair(bits), Width::Pair, _) if self.held[value.index()].is_none() => {
+                [Operand::Pair(bits); MOST_VECTORS]
+            }
+            // EVEX repeats no constants that are narrower than a lane.
+            (Op::Constant(_), Width::Byte | Width::Half, Isa::Avx512) => self.registers(value).map(Operand::Register),
             _ => self.operands(value),
         }
     }
@@ -462,17 +468,7 @@ impl<'a> Emitter<'a> {
                 self.each(code, result, [0; MOST_VECTORS], operand, immediate);
                 result
             }
-            Op::Shift(kind, [a], amount) => {
-                let operand = self.registers(*a).map(Operand::Register);
-                let result = self.result(&[*a]);
-                let extension = match kind {
-                    Shift::Left => 6,
-                    Shift::Right => 2,
-                    Shift::RightArithmetic => 4,
-                };
-                self.each(code(1, 1, 0x72), [extension; MOST_VECTORS], result, operand, Some(*amount));
-                result
-            }
+            Op::Shift(kind, [a], amount) => self.shift_by(code(1, 1, 0x72), *kind, *a, *amount),
             Op::Binary(Binary::MultiplyHighSigned, args) => self.high_product(*args, true),
             Op::Binary(Binary::MultiplyHighUnsigned, args) => self.high_product(*args, false),
             Op::Binary(kind, args @ [a, b]) => {
@@ -483,20 +479,21 @@ impl<'a> Emitter<'a> {
                 result
             }
             // The next operation compares and selects.
-            Op::Compare(..) | Op::Wide(Wide::Compare(_), _) if self.is_joined(self.position) => return,
-            Op::Compare(kind, args @ [a, b]) => {
-                let a = self.registers(*a);
-                let b = self.operands(*b);
-                let result = self.result(args);
-                self.compare(*kind, result, a, b, false);
-                result
+            Op::Compare(..) | Op::PackedCompare(..) | Op::Wide(Wide::Compare(_), _)
+                if self.is_joined(self.position) =>
+            {
+                return;
             }
+            Op::Compare(kind, args) => self.compare(*kind, *args, Width::Word),
+            Op::PackedCompare(packing, kind, args) => self.compare(*kind, *args, packing.width()),
+            Op::PackedShift(kind, [a], amount) => self.shift_halves(*kind, *a, *amount),
+            Op::PackedBinary(packing, kind, args) => self.packed_binary(*packing, *kind, *args),
             Op::Select([_, a, b]) | Op::Wide(Wide::Select, [_, a, b])
                 if self.position > 0 && self.is_joined(self.position - 1) =>
             {
                 self.choose(*a, *b)
             }
-            Op::Fused(args) => self.fused(*args, false),
+            Op::Fused(args) => self.fused(*args, Width::Word),
             Op::Select(args) => self.select(*args),
             Op::Wide(wide, args) => self.wide(*wide, *args),
             Op::Broadcast([a]) => self.broadcast(*a),
@@ -519,8 +516,22 @@ impl<'a> Emitter<'a> {
         self.held[value.index()] = Some(result);
     }
 
+    /// Shifts the elements of an instruction.
+    fn shift_by(&mut self, code: Code, kind: Shift, a: Value, amount: u8) -> Registers {
+        let operand = self.registers(a).map(Operand::Register);
+        let result = self.result(&[a]);
+        let extension = match kind {
+            Shift::Left => 6,
+            Shift::Right => 2,
+            Shift::RightArithmetic => 4,
+        };
+        self.each(code, [extension; MOST_VECTORS], result, operand, Some(amount));
+        result
+    }
+
     /// `a * b + c`: the instruction overwrites one of its operands.
-    fn fused(&mut self, args: [Value; 3], is_wide: bool) -> Registers {
+    fn fused(&mut self, args: [Value; 3], width: Width) -> Registers {
+        let is_wide = width == Width::Pair;
         let [by_132, by_213, by_231] = [0x98, 0xa8, 0xb8].map(|opcode| Code { is_wide, ..code(1, 2, opcode) });
         let [a, b, c] = args;
         let [a, b] = if self.is_last_use(b) && !self.is_last_use(a) { [b, a] } else { [a, b] };
@@ -529,20 +540,20 @@ impl<'a> Emitter<'a> {
         if self.is_last_use(a) && a != c {
             // a = b * a + c
             if a != b && !self.is_in_memory(b) {
-                let (second, third) = (self.registers(b), self.operands_of(c, is_wide));
+                let (second, third) = (self.registers(b), self.operands_of(c, width));
                 let result = self.result(&[a]);
                 self.each(by_213, result, second, third, None);
                 return result;
             }
             // a = a * b + c
             let third = self.registers(c);
-            let second = if a == b { first.map(Operand::Register) } else { self.operands_of(b, is_wide) };
+            let second = if a == b { first.map(Operand::Register) } else { self.operands_of(b, width) };
             let result = self.result(&[a]);
             self.each(by_132, result, third, second, None);
             return result;
         }
         // c = a * b + c
-        let second = self.operands_of(b, is_wide);
+        let second = self.operands_of(b, width);
         let result = self.overwritten(c);
         self.each(by_231, result, first, second, None);
         result

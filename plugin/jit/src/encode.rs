@@ -2,6 +2,7 @@
 //!
 //! Formats are those of Intel's Software Developer's Manual, volume 2, sections 2.3 and 2.7.
 
+use crate::ir::Width;
 use crate::listing::Mark;
 
 /// A set of vector instructions.
@@ -50,11 +51,6 @@ impl Isa {
             Isa::Avx2 => 8,
             Isa::Avx512 => 16,
         }
-    }
-
-    /// Whether it accesses vectors in part whose elements are narrower than a word.
-    pub fn masks_narrow_elements(self) -> bool {
-        self == Isa::Avx512
     }
 
     /// The number of vector registers.
@@ -120,6 +116,17 @@ pub(crate) const fn code(prefix: u8, map: u8, opcode: u8) -> Code {
 /// The same with the bit W.
 pub(crate) const fn wide(prefix: u8, map: u8, opcode: u8) -> Code {
     Code { is_wide: true, ..code(prefix, map, opcode) }
+}
+
+/// The instruction for elements of a width: `narrow` is that for bytes, `word` that for words, and those for twice the
+/// width have the bit W.
+pub(crate) fn by_width(width: Width, narrow: Code, word: Code) -> Code {
+    match width {
+        Width::Byte => narrow,
+        Width::Half | Width::Float16 => Code { is_wide: true, ..narrow },
+        Width::Word => word,
+        Width::Pair => Code { is_wide: true, ..word },
+    }
 }
 
 /// General registers, by their numbers.
@@ -271,7 +278,7 @@ impl Assembler {
         self.tail(register, operand, immediate);
     }
 
-    /// An instruction on general registers of 32 bits in the encoding of vectors: `register` and `other` as in
+    /// An instruction on general or mask registers in the encoding of vectors: `register` and `other` as in
     /// [`vector`](Assembler::vector).
     pub(crate) fn general_vex(&mut self, code: Code, register: u8, other: u8, operand: Operand) {
         self.vex(code, register, other, operand, false);
@@ -345,15 +352,15 @@ impl Assembler {
         self.tail(mask, operand, Some(immediate));
     }
 
-    /// All bits of the lanes, or pairs of lanes, that a mask register has, and none of the others: AVX-512 only.
-    pub(crate) fn mask_to_vector(&mut self, register: u8, mask: u8, is_wide: bool) {
-        self.evex(Code { is_wide, ..code(2, 2, 0x38) }, register, 0, Operand::Register(mask), 0);
+    /// All bits of the elements that a mask register has, and none of the others: AVX-512 only.
+    pub(crate) fn mask_to_vector(&mut self, register: u8, mask: u8, width: Width) {
+        self.evex(by_width(width, code(2, 2, 0x28), code(2, 2, 0x38)), register, 0, Operand::Register(mask), 0);
         self.tail(register, Operand::Register(mask), None);
     }
 
-    /// `mask ? yes : no` of lanes, or of pairs of lanes, by a mask register: AVX-512 only.
-    pub(crate) fn blend_by_mask(&mut self, register: u8, mask: u8, no: u8, yes: Operand, is_wide: bool) {
-        self.evex(Code { is_wide, ..code(1, 2, 0x65) }, register, no, yes, mask);
+    /// `mask ? yes : no` of elements by a mask register: AVX-512 only.
+    pub(crate) fn blend_by_mask(&mut self, register: u8, mask: u8, no: u8, yes: Operand, width: Width) {
+        self.evex(by_width(width, code(1, 2, 0x66), code(1, 2, 0x65)), register, no, yes, mask);
         self.tail(register, yes, None);
     }
 
@@ -468,10 +475,10 @@ impl Assembler {
         self.vector(LOAD, register, 0, Operand::Mask(lanes), None);
     }
 
-    /// Sets a mask register to the low bits of a general register: AVX-512 only.
+    /// Sets a mask register to the bits of a general register of 64 bits: AVX-512 only.
     pub(crate) fn mask_from_general(&mut self, mask: u8, register: u8) {
-        let first = 0xc1 | (register >> 3 ^ 1) << 5;
-        self.bytes.extend([0xc4, first, 0x78, 0x92, 0xc0 | mask << 3 | register & 7]);
+        const MOVE: Code = wide(3, 1, 0x92);
+        self.general_vex(MOVE, mask, 0, Operand::Register(register));
     }
 
     /// Sets the zero flag if the low byte of `AX`, `CX`, `DX` or `BX` is 0.
@@ -554,6 +561,12 @@ impl Assembler {
     pub(crate) fn jump_unless_below(&mut self, register: u8, limit: u8) -> usize {
         self.compare_general(register, limit);
         self.jump_by(&[0x0f, 0x83])
+    }
+
+    /// A jump if `register` is above `limit`, as unsigned numbers.
+    pub(crate) fn jump_unless_at_most(&mut self, register: u8, limit: u8) -> usize {
+        self.compare_general(register, limit);
+        self.jump_by(&[0x0f, 0x87])
     }
 
     /// Jumps to `target`, an earlier position, if `register` is below `limit`, as unsigned numbers.

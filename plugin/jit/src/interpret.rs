@@ -1,6 +1,7 @@
 //! The meaning of each operation, one element at a time: the oracle of the generated code.
 
 use crate::ir::{Binary, Compare, Op, Program, Round, Shift, Unary, Width};
+use crate::packed::Packing;
 use crate::wide::{Conversion, Shuffle, Wide, WideBinary};
 
 impl Program {
@@ -137,6 +138,11 @@ impl Op {
             Op::Fused(_) => words::fused([0, 1, 2].map(arg)),
             Op::Compare(kind, _) => words::compare(kind, arg(0), arg(1)),
             Op::Select(_) => words::select([0, 1, 2].map(arg)),
+            Op::PackedShift(kind, _, amount) => packed_shift(kind, arg(0), u32::from(amount)),
+            Op::PackedBinary(packing, kind, _) => packed_binary(packing, kind, [arg(0), arg(1)]),
+            Op::PackedCompare(packing, kind, _) => {
+                packing.map([arg(0), arg(1)], |[a, b]| words::compare(kind, packing.signed(a), packing.signed(b)))
+            }
             _ => unreachable!("{self:?} is not computed lane by lane"),
         }
     }
@@ -187,6 +193,17 @@ fn shift(op: Shift, a: u32, amount: u32) -> u32 {
         Shift::Right => a >> amount,
         Shift::RightArithmetic => (a.cast_signed() >> amount).cast_unsigned(),
     }
+}
+
+fn packed_shift(op: Shift, a: u32, amount: u32) -> u32 {
+    let extended = |a: u32| if op == Shift::RightArithmetic { Packing::Halves.signed(a) } else { a };
+    Packing::Halves.map([a], |[a]| shift(op, extended(a), amount))
+}
+
+fn packed_binary(packing: Packing, op: Binary, args: [u32; 2]) -> u32 {
+    let is_signed = !matches!(op, Binary::MinUnsigned | Binary::MaxUnsigned);
+    let extended = |a: u32| if is_signed { packing.signed(a) } else { a };
+    packing.map(args, |[a, b]| words::binary(op, extended(a), extended(b)))
 }
 
 impl Wide {

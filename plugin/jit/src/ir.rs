@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use crate::encode::Isa;
 use crate::listing::Sources;
+use crate::packed::Packing;
 use crate::region::{Callee, Place};
 use crate::wide::Wide;
 
@@ -185,7 +186,7 @@ pub(crate) enum Op {
         array: u16,
         width: Width,
     },
-    /// The first element of an array, a word or a pair, in every place.
+    /// The first element of an array in every place.
     Splat {
         array: u16,
         width: Width,
@@ -204,6 +205,12 @@ pub(crate) enum Op {
     Compare(Compare, [Value; 2]),
     /// `mask ? a : b`, of mask, a, b.
     Select([Value; 3]),
+    /// A shift of each half of lanes, by less than 16.
+    PackedShift(Shift, [Value; 1], u8),
+    /// An operation on elements that share lanes: sums, differences, products and extremes of integers.
+    PackedBinary(Packing, Binary, [Value; 2]),
+    /// A comparison of integers that share lanes: a mask in each of them.
+    PackedCompare(Packing, Compare, [Value; 2]),
     /// An operation on pairs of lanes. Arguments beyond its arity repeat the first.
     Wide(Wide, [Value; 3]),
     /// The first lane in every lane.
@@ -243,6 +250,8 @@ impl Op {
             Op::Call(_, args) => args,
             Op::Guarded(_, args) => args,
             Op::Unary(_, args) | Op::Shift(_, args, _) | Op::Broadcast(args) | Op::Extract(args, _) => args,
+            Op::PackedShift(_, args, _) => args,
+            Op::PackedBinary(_, _, args) | Op::PackedCompare(_, _, args) => args,
             Op::ReadAt(_, args, _) | Op::Write(_, args) | Op::Decide(args) => args,
             Op::Pick(_, args) | Op::PickAt(_, args, _) => args,
             Op::Binary(_, args) | Op::Compare(_, args) | Op::Insert(args, _) | Op::WriteAt(_, args) => args,
@@ -265,6 +274,9 @@ impl Op {
             Op::Fused(args) => Op::Fused(args.map(at)),
             Op::Compare(kind, args) => Op::Compare(kind, args.map(at)),
             Op::Select(args) => Op::Select(args.map(at)),
+            Op::PackedShift(kind, args, amount) => Op::PackedShift(kind, args.map(at), amount),
+            Op::PackedBinary(packing, kind, args) => Op::PackedBinary(packing, kind, args.map(at)),
+            Op::PackedCompare(packing, kind, args) => Op::PackedCompare(packing, kind, args.map(at)),
             Op::Broadcast(args) => Op::Broadcast(args.map(at)),
             Op::Extract(args, lane) => Op::Extract(args.map(at), lane),
             Op::Insert(args, lane) => Op::Insert(args.map(at), lane),
@@ -323,6 +335,8 @@ pub struct Program {
     /// The number of lanes of each operation; 0 for those of as many elements as a vector has.
     pub(crate) lanes: Vec<u8>,
     pub(crate) stores: Vec<Store>,
+    /// The elements that share a lane, if several do.
+    pub(crate) packing: Option<Packing>,
     /// The slots that rotate.
     pub(crate) rotations: Vec<Vec<u16>>,
     /// The functions that are called.
@@ -336,7 +350,7 @@ pub struct Program {
 pub enum Counts {
     /// Multiples of a block.
     Blocks,
-    /// Any, where the processor has the instructions.
+    /// Any.
     Any,
 }
 
@@ -358,6 +372,9 @@ impl Program {
 
     /// The number of elements in a vector: where some have 64 bits, as many of all types as there are pairs of lanes.
     pub(crate) fn elements(&self, isa: Isa) -> usize {
+        if let Some(packing) = self.packing {
+            return packing.elements() * isa.lanes();
+        }
         let has_pairs = self.ops.iter().any(|op| op.gives_pairs() || matches!(op, Op::Wide(..) | Op::Pair(_)));
         if has_pairs { isa.lanes() / 2 } else { isa.lanes() }
     }
@@ -382,7 +399,7 @@ impl Program {
 
     /// The operations that stores and effects need, in the same order.
     fn pruned(self) -> Program {
-        let Program { ops, lanes, stores, rotations, callees, mut sources } = self;
+        let Program { ops, lanes, stores, packing, rotations, callees, mut sources } = self;
         let mut is_used: Vec<bool> = ops.iter().map(Op::is_effect).collect();
         stores.iter().for_each(|store| is_used[store.value.index()] = true);
         for (index, op) in ops.iter().enumerate().rev() {
@@ -394,7 +411,7 @@ impl Program {
             sources.retain(&is_used);
         }
         let mut places = Vec::with_capacity(ops.len());
-        let mut program = Program { rotations, callees, sources, ..Program::default() };
+        let mut program = Program { packing, rotations, callees, sources, ..Program::default() };
         for ((op, lanes), is_used) in ops.into_iter().zip(lanes).zip(is_used) {
             places.push(Value(program.ops.len() as u32));
             if is_used {
@@ -583,6 +600,9 @@ impl Builder {
         if let (Binary::And | Binary::Or | Binary::Xor, Some(p), Some(q)) = (op, self.of_truth(a), self.of_truth(b)) {
             return self.truth(self.binary(op, p, q));
         }
+        if let Some(shift) = self.shift_by(op, a, b) {
+            return shift;
+        }
         if op == Binary::MultiplyBits
             && let Some((x, power)) = self.by_power(a, b).or_else(|| self.by_power(b, a))
         {
@@ -591,6 +611,21 @@ impl Builder {
         // Constants come second, where they need no register.
         let args = if op.is_commutative() && self.known(a).is_some() { [b, a] } else { [a, b] };
         self.push(Op::Binary(op, args))
+    }
+
+    /// A shift by a value, if that is a constant.
+    fn shift_by(&self, op: Binary, a: Value, b: Value) -> Option<Value> {
+        let kind = match op {
+            Binary::ShiftLeft => Shift::Left,
+            Binary::ShiftRight => Shift::Right,
+            Binary::ShiftRightArithmetic => Shift::RightArithmetic,
+            _ => return None,
+        };
+        Some(match (kind, self.known(b)?) {
+            (_, amount @ 0..32) => self.shift(kind, a, amount as u8),
+            (Shift::RightArithmetic, _) => self.shift(kind, a, 31),
+            _ => self.constant(0),
+        })
     }
 
     /// The first value, and the logarithm of the second if that is a power of two.

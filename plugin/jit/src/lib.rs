@@ -10,6 +10,7 @@
 //! calls functions in Rust. [`Routine::compile_for`] compiles it.
 //!
 //! * `ir`: programs and their construction; `wide`: operations on elements of 64 bits.
+//! * `packed`: several elements in a lane, where integers are narrow.
 //! * `region`: blocks, places and jumps.
 //! * `interpret`: the meaning of each operation.
 //! * `encode`: instructions as bytes.
@@ -28,6 +29,7 @@ mod ir;
 #[allow(unsafe_code, reason = "calls generated code")]
 mod kernel;
 mod listing;
+mod packed;
 #[allow(unsafe_code, reason = "maps memory and changes its protection")]
 mod pages;
 mod region;

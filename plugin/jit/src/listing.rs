@@ -56,7 +56,8 @@ impl Sources {
         Sources { names: self.names.clone(), of: order.iter().map(|&op| self.of[op]).collect() }
     }
 
-    fn name(&self, index: usize) -> Option<&str> {
+    /// The source of an operation.
+    pub(crate) fn name(&self, index: usize) -> Option<&str> {
         let last = self.of[index].checked_sub(1)?;
         Some(&self.names[last as usize])
     }
@@ -93,6 +94,9 @@ fn text(program: &Program, op: &Op) -> String {
         Op::Fused(_) => format!("multiply add {args}"),
         Op::Compare(kind, _) => format!("compare {} {args}", words(kind)),
         Op::Select(_) => format!("select {args}"),
+        Op::PackedShift(kind, _, amount) => format!("shift {} {args}, {amount} of halves", words(kind)),
+        Op::PackedBinary(packing, kind, _) => format!("{} {args} of {}", words(kind), words(packing)),
+        Op::PackedCompare(packing, kind, _) => format!("compare {} {args} of {}", words(kind), words(packing)),
         Op::Wide(wide, _) => format!("{} {args}", of_pairs(wide)),
         Op::Broadcast(_) => format!("broadcast {args}"),
         Op::Extract(_, lane) => format!("extract {args}, lane {lane}"),

@@ -38,6 +38,7 @@ impl Program {
             ops: order.iter().map(|&op| self.ops[op].map(at)).collect(),
             lanes: order.iter().map(|&op| self.lanes[op]).collect(),
             stores: self.stores.iter().map(|store| Store { value: at(store.value), ..*store }).collect(),
+            packing: self.packing,
             sources: self.sources.as_ref().map(|sources| sources.in_order(order)),
             rotations: self.rotations.clone(),
             callees: self.callees.clone(),
@@ -132,7 +133,7 @@ fn compared(program: &Program, select: &Op) -> Option<usize> {
         _ => return None,
     };
     let is_comparison = match program.ops[mask.index()] {
-        Op::Compare(..) => !is_wide,
+        Op::Compare(..) | Op::PackedCompare(..) => !is_wide,
         Op::Wide(Wide::Compare(_), _) => is_wide,
         _ => false,
     };

@@ -2,6 +2,7 @@
 
 mod extremes;
 mod listing;
+mod packed;
 mod picks;
 mod program;
 mod region;

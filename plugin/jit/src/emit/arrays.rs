@@ -1,17 +1,26 @@
 //! Loads and stores of arrays.
 
+use super::tail::Access;
 use super::half::{NEAREST, OF_PACKED, TO_PACKED};
-use super::{Emitter, LOAD, Registers, STORE};
+use super::{Emitter, LOAD, Registers, STORE, packed};
 use crate::encode::{Code, Isa, Operand, code, wide};
 use crate::ir::{Store, Value, Width};
+use crate::packed::Packing;
 
 impl Emitter<'_> {
     pub(super) fn load(&mut self, array: u16, width: Width) -> Registers {
-        let code = widening(width);
+        let code = self.widening(width);
         let result = self.take_all();
-        if self.is_part {
-            self.load_rest(array, width, result);
-            return result;
+        match self.access {
+            Access::Whole => {}
+            Access::Masked => {
+                self.load_rest(array, width, result);
+                return result;
+            }
+            Access::One => {
+                self.load_one(array, width, result[0]);
+                return result;
+            }
         }
         for (vector, &register) in result[..self.vectors].iter().enumerate() {
             let from = self.element(array, width, vector);
@@ -41,33 +50,45 @@ impl Emitter<'_> {
         let registers = self.registers(value);
         let lanes = if width == Width::Pair { 2 * self.elements } else { self.elements };
         self.assembler.set_length(self.isa.length(lanes));
-        if self.is_part {
-            return self.store_rest(array, width, registers);
+        match self.access {
+            Access::Whole => {}
+            Access::Masked => return self.store_rest(array, width, registers),
+            Access::One => return self.store_one(array, width, registers[0]),
         }
         for (vector, &register) in registers[..self.vectors].iter().enumerate() {
-            match (width, self.isa) {
-                (Width::Word | Width::Pair | Width::Float16, _) | (_, Isa::Avx512) => {
-                    let to = self.element(array, width, vector);
-                    let (code, immediate) = narrowing(width);
+            let to = self.element(array, width, vector);
+            match (width, self.program.packing, self.isa) {
+                (Width::Byte | Width::Half, None, Isa::Avx2) => self.pack(register, self.elements, width, to),
+                (Width::Byte, Some(Packing::Halves), Isa::Avx2) => self.store_halves_as_bytes(register, to),
+                _ => {
+                    let (code, immediate) = self.narrowing(width);
                     self.assembler.vector(code, register, 0, to, immediate);
                 }
-                (Width::Byte | Width::Half, Isa::Avx2) => self.store_packed(array, width, vector, register),
             }
         }
     }
 
-    /// Stores the low bits of a vector's words: AVX2 packs them in steps, which saturate.
-    fn store_packed(&mut self, array: u16, width: Width, vector: usize, register: u8) {
-        let to = self.element(array, width, vector);
-        self.pack(register, self.elements, width, to);
+    /// The instruction that loads elements into lanes.
+    pub(super) fn widening(&self, width: Width) -> Code {
+        match self.program.packing {
+            Some(packing) => packed::widening(packing, width, self.access == Access::Masked),
+            None => widening(width),
+        }
     }
 
-    /// Stores the low bits of four or eight words.
+    /// The instruction that stores elements of lanes, if they are narrower there one of AVX-512, and its immediate byte.
+    pub(super) fn narrowing(&self, width: Width) -> (Code, Option<u8>) {
+        match self.program.packing {
+            Some(packing) => (packed::narrowing(packing, width, self.access == Access::Masked), None),
+            None => narrowing(width),
+        }
+    }
+
+    /// Stores the low bits of four or eight words: AVX2 packs them in steps, which saturate.
     pub(super) fn pack(&mut self, register: u8, words: usize, width: Width, to: Operand) {
         const AND: Code = code(1, 1, 0xdb);
         const PACK_WORDS: Code = code(1, 2, 0x2b);
         const PACK_HALVES: Code = code(1, 1, 0x67);
-        const PERMUTE: Code = wide(1, 3, 0x00);
         const STORE_HALF: Code = code(1, 1, 0xd6);
         const STORE_QUARTER: Code = code(1, 1, 0x7e);
         let packed = self.take();
@@ -76,8 +97,7 @@ impl Emitter<'_> {
         self.assembler.vector(AND, packed, register, Operand::Constant(low), None);
         self.assembler.vector(PACK_WORDS, packed, packed, own, None);
         if words > 4 {
-            // Quarters 0 and 2: the halves of the vector are packed apart.
-            self.assembler.long_vector(PERMUTE, packed, own, 0b1000);
+            self.join_quarters(packed);
         }
         if width == Width::Byte {
             self.assembler.short_vector(PACK_HALVES, packed, packed, own, None);
@@ -88,8 +108,13 @@ impl Emitter<'_> {
             _ => STORE,
         };
         self.assembler.short_vector(store, packed, 0, to, None);
-        self.free |= 1 << packed;
-        self.locked &= !(1 << packed);
+        self.give(Some(packed));
+    }
+
+    /// Moves quarters 0 and 2 of a vector to its lower half: its halves are packed apart.
+    pub(super) fn join_quarters(&mut self, register: u8) {
+        const PERMUTE: Code = wide(1, 3, 0x00);
+        self.assembler.long_vector(PERMUTE, register, Operand::Register(register), 0b1000);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Comparisons and selections.
 
 use super::{Emitter, Registers};
-use crate::encode::{Code, Isa, Operand, code, wide};
-use crate::ir::{Compare, Op, Value};
+use crate::encode::{Code, Isa, Operand, by_width, code, wide};
+use crate::ir::{Compare, Op, Value, Width};
 use crate::registers::MOST_VECTORS;
 use crate::wide::Wide;
 
@@ -10,40 +10,39 @@ use crate::wide::Wide;
 const MASKS: [u8; MOST_VECTORS] = [1, 2, 3, 4];
 
 impl Emitter<'_> {
-    /// Compares words, or pairs of lanes if `is_wide` is set, into masks.
-    pub(super) fn compare(
-        &mut self,
-        kind: Compare,
-        result: Registers,
-        a: Registers,
-        b: [Operand; MOST_VECTORS],
-        is_wide: bool,
-    ) {
+    /// Compares elements of a width into masks.
+    pub(super) fn compare(&mut self, kind: Compare, args: [Value; 2], width: Width) -> Registers {
+        let [a, b] = args;
+        let a = self.registers(a);
+        let b = self.operands_of(b, width);
+        let result = self.result(&args);
         match (self.isa, predicate(kind)) {
             (Isa::Avx512, _) => {
-                self.compare_to_masks(kind, a, b, is_wide);
+                self.compare_to_masks(kind, a, b, width);
                 for (vector, mask) in MASKS.into_iter().enumerate().take(self.vectors) {
-                    self.assembler.mask_to_vector(result[vector], mask, is_wide);
+                    self.assembler.mask_to_vector(result[vector], mask, width);
                 }
             }
-            (Isa::Avx2, (predicate, true)) => self.each(compare_floats(is_wide), result, a, b, Some(predicate)),
+            (Isa::Avx2, (predicate, true)) => self.each(compare_floats(width), result, a, b, Some(predicate)),
             (Isa::Avx2, _) => {
-                let code = match (kind == Compare::EqualBits, is_wide) {
-                    (true, false) => code(1, 1, 0x76),
-                    (true, true) => code(1, 2, 0x29),
-                    (false, false) => code(1, 1, 0x66),
-                    (false, true) => code(1, 2, 0x37),
+                let is_equal = kind == Compare::EqualBits;
+                let code = match width {
+                    Width::Byte => code(1, 1, if is_equal { 0x74 } else { 0x64 }),
+                    Width::Half | Width::Float16 => code(1, 1, if is_equal { 0x75 } else { 0x65 }),
+                    Width::Word => code(1, 1, if is_equal { 0x76 } else { 0x66 }),
+                    Width::Pair => code(1, 2, if is_equal { 0x29 } else { 0x37 }),
                 };
                 self.each(code, result, a, b, None);
             }
         }
+        result
     }
 
     /// Compares into mask registers: AVX-512 only.
-    fn compare_to_masks(&mut self, kind: Compare, a: Registers, b: [Operand; MOST_VECTORS], is_wide: bool) {
+    fn compare_to_masks(&mut self, kind: Compare, a: Registers, b: [Operand; MOST_VECTORS], width: Width) {
         let (predicate, is_float) = predicate(kind);
-        let integers = Code { is_wide, ..code(1, 3, 0x1f) };
-        let code = if is_float { compare_floats(is_wide) } else { integers };
+        let integers = by_width(width, code(1, 3, 0x3f), code(1, 3, 0x1f));
+        let code = if is_float { compare_floats(width) } else { integers };
         for (vector, mask) in MASKS.into_iter().enumerate().take(self.vectors) {
             self.assembler.compare_to_mask(code, mask, a[vector], b[vector], predicate);
         }
@@ -54,7 +53,7 @@ impl Emitter<'_> {
     pub(super) fn is_joined(&self, position: usize) -> bool {
         let mask = Value(position as u32);
         let ops = &self.program.ops;
-        let ((Op::Compare(..), Some(&Op::Select([choice, a, b])))
+        let ((Op::Compare(..) | Op::PackedCompare(..), Some(&Op::Select([choice, a, b])))
         | (Op::Wide(Wide::Compare(_), _), Some(&Op::Wide(Wide::Select, [choice, a, b])))) =
             (ops[position], ops.get(position + 1))
         else {
@@ -65,18 +64,19 @@ impl Emitter<'_> {
 
     /// A selection by the comparison before it: AVX-512 only.
     pub(super) fn choose(&mut self, a: Value, b: Value) -> Registers {
-        let (kind, x, y, is_wide) = match self.program.ops[self.position - 1] {
-            Op::Compare(kind, [x, y]) => (kind, x, y, false),
-            Op::Wide(Wide::Compare(kind), [x, y, _]) => (kind, x, y, true),
+        let (kind, x, y, width) = match self.program.ops[self.position - 1] {
+            Op::Compare(kind, [x, y]) => (kind, x, y, Width::Word),
+            Op::PackedCompare(packing, kind, [x, y]) => (kind, x, y, packing.width()),
+            Op::Wide(Wide::Compare(kind), [x, y, _]) => (kind, x, y, Width::Pair),
             _ => unreachable!("the operation before is a comparison"),
         };
         let first = self.registers(x);
-        let second = self.operands_of(y, is_wide);
-        let (yes, no) = (self.operands_of(a, is_wide), self.registers(b));
-        self.compare_to_masks(kind, first, second, is_wide);
+        let second = self.operands_of(y, width);
+        let (yes, no) = (self.operands_of(a, width), self.registers(b));
+        self.compare_to_masks(kind, first, second, width);
         let result = self.result(&[a, b, x, y]);
         for (vector, mask) in MASKS.into_iter().enumerate().take(self.vectors) {
-            self.assembler.blend_by_mask(result[vector], mask, no[vector], yes[vector], is_wide);
+            self.assembler.blend_by_mask(result[vector], mask, no[vector], yes[vector], width);
         }
         result
     }
@@ -86,13 +86,14 @@ impl Emitter<'_> {
         let choice = self.registers(mask);
         match self.isa {
             Isa::Avx2 => {
-                const BLEND: Code = code(1, 3, 0x4a);
+                // By the sign of each word, or of each byte.
+                let blend = code(1, 3, if self.program.packing.is_none() { 0x4a } else { 0x4c });
                 let no = self.registers(b);
                 let yes = self.operands(a);
                 let result = self.result(&args);
                 for vector in 0..self.vectors {
                     let immediate = Some(choice[vector] << 4);
-                    self.assembler.vector(BLEND, result[vector], no[vector], yes[vector], immediate);
+                    self.assembler.vector(blend, result[vector], no[vector], yes[vector], immediate);
                 }
                 result
             }
@@ -121,8 +122,8 @@ impl Emitter<'_> {
 }
 
 /// The instruction that compares floats, or doubles.
-fn compare_floats(is_wide: bool) -> Code {
-    if is_wide { wide(1, 1, 0xc2) } else { code(0, 1, 0xc2) }
+fn compare_floats(width: Width) -> Code {
+    if width == Width::Pair { wide(1, 1, 0xc2) } else { code(0, 1, 0xc2) }
 }
 
 /// The predicate of the instructions that have one, and whether they compare floats.

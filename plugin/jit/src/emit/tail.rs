@@ -1,10 +1,10 @@
 //! Vectors of which only the first lanes are elements: the last ones of a function that takes any number of elements,
 //! and short ones in regions.
 
-use super::arrays::{narrowing, widening};
-use super::{ADDRESS, END, Emitter, INDEX, Registers, code};
+use super::half::{NEAREST, OF_PACKED, TO_PACKED};
+use super::{ADDRESS, END, Emitter, INDEX, Registers, code, wide};
 use crate::encode::{Code, Isa, Length, Operand};
-use crate::ir::{Program, Store, Width};
+use crate::ir::{Store, Width};
 
 /// The mask register of partial vectors, with AVX-512.
 pub(super) const PART: u8 = 5;
@@ -13,16 +13,32 @@ pub(super) const PART: u8 = 5;
 const MASK: u8 = 15;
 const PAIR_MASK: u8 = 14;
 
-/// Whether a program's arrays can be accessed in part.
-pub(super) fn takes_any_count(program: &Program, isa: Isa) -> bool {
-    isa.masks_narrow_elements() || program.widths().all(|width| matches!(width, Width::Word | Width::Pair))
+/// How arrays are accessed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// By whole vectors.
+    Whole,
+    /// By a vector of which a mask has the elements.
+    Masked,
+    /// Element by element, each in the first lane of a vector.
+    One,
 }
 
 impl Emitter<'_> {
     /// Computes the row's elements from the index on one vector at a time.
-    pub(super) fn tail(&mut self, stores: &[Vec<Store>], mut spare: usize) {
+    pub(super) fn tail(&mut self, stores: &[Vec<Store>], spare: usize) {
         self.load_end();
         let done = self.assembler.jump_unless_below(INDEX, END);
+        if self.isa == Isa::Avx512 || self.program.widths().all(|width| matches!(width, Width::Word | Width::Pair)) {
+            self.masked_tail(stores, spare);
+        } else {
+            self.tail_of_elements(stores, spare);
+        }
+        self.assembler.set_jump(done, self.assembler.here());
+    }
+
+    /// The same by masks, if there are some elements.
+    fn masked_tail(&mut self, stores: &[Vec<Store>], mut spare: usize) {
         if self.isa == Isa::Avx2 {
             let masks: &[u8] = if self.has_pairs() { &[MASK, PAIR_MASK] } else { &[MASK] };
             masks.iter().for_each(|mask| self.free &= !(1 << mask));
@@ -31,11 +47,70 @@ impl Emitter<'_> {
         self.pin(spare);
         let start = self.assembler.here();
         self.set_rest();
-        self.is_part = true;
+        self.access = Access::Masked;
         self.turn(stores);
         self.assembler.add_general(INDEX, self.elements as i32);
         self.assembler.jump_if_below(INDEX, END, start);
+    }
+
+    /// The same where AVX2 has no masks, for elements narrower than a lane: whole vectors, then single elements.
+    fn tail_of_elements(&mut self, stores: &[Vec<Store>], spare: usize) {
+        self.pin(spare);
+        let start = self.assembler.here();
+        self.assembler.address(ADDRESS, INDEX, self.elements as i32);
+        let rest = self.assembler.jump_unless_at_most(ADDRESS, END);
+        self.turn(stores);
+        self.assembler.add_general(INDEX, self.elements as i32);
+        let again = self.assembler.jump();
+        self.assembler.set_jump(again, start);
+        self.assembler.set_jump(rest, self.assembler.here());
+        self.access = Access::One;
+        let done = self.assembler.jump_unless_below(INDEX, END);
+        let start = self.assembler.here();
+        self.turn(stores);
+        self.assembler.add_general(INDEX, 1);
+        self.assembler.jump_if_below(INDEX, END, start);
         self.assembler.set_jump(done, self.assembler.here());
+    }
+
+    /// Loads one element of an array, with zeros above it.
+    pub(super) fn load_one(&mut self, array: u16, width: Width, register: u8) {
+        const LOAD_WORD: Code = code(2, 1, 0x10);
+        const LOAD_PAIR: Code = code(3, 1, 0x10);
+        const MOVE: Code = code(1, 1, 0x6e);
+        let from = self.element(array, width, 0);
+        match width {
+            Width::Word => self.assembler.short_vector(LOAD_WORD, register, 0, from, None),
+            Width::Pair => self.assembler.short_vector(LOAD_PAIR, register, 0, from, None),
+            Width::Byte | Width::Half | Width::Float16 => {
+                self.assembler.load_narrow(ADDRESS, from, width.bytes());
+                self.assembler.short_vector(MOVE, register, 0, Operand::Register(ADDRESS), None);
+            }
+        }
+        if width == Width::Float16 {
+            self.assembler.short_vector(OF_PACKED, register, 0, Operand::Register(register), None);
+        }
+    }
+
+    /// Stores one element of an array.
+    pub(super) fn store_one(&mut self, array: u16, width: Width, register: u8) {
+        const STORE_WORD: Code = code(2, 1, 0x11);
+        const STORE_PAIR: Code = code(3, 1, 0x11);
+        const EXTRACT_BYTE: Code = code(1, 3, 0x14);
+        const EXTRACT_HALF: Code = code(1, 3, 0x15);
+        let to = self.element(array, width, 0);
+        match width {
+            Width::Word => self.assembler.short_vector(STORE_WORD, register, 0, to, None),
+            Width::Pair => self.assembler.short_vector(STORE_PAIR, register, 0, to, None),
+            Width::Byte => self.assembler.short_vector(EXTRACT_BYTE, register, 0, to, Some(0)),
+            Width::Half => self.assembler.short_vector(EXTRACT_HALF, register, 0, to, Some(0)),
+            Width::Float16 => {
+                let half = self.take();
+                self.assembler.short_vector(TO_PACKED, register, 0, Operand::Register(half), NEAREST);
+                self.assembler.short_vector(EXTRACT_HALF, half, 0, to, Some(0));
+                self.give(Some(half));
+            }
+        }
     }
 
     /// Whether the program has elements of 64 bits.
@@ -45,7 +120,7 @@ impl Emitter<'_> {
 
     /// Sets the masks to the elements before the end.
     fn set_rest(&mut self) {
-        const CLEAR_FROM: Code = code(0, 2, 0xf5);
+        const CLEAR_FROM: Code = wide(0, 2, 0xf5);
         const MOVE: Code = code(1, 1, 0x6e);
         const REPEAT: Code = code(1, 2, 0x58);
         const GREATER: Code = code(1, 1, 0x66);
@@ -91,7 +166,7 @@ impl Emitter<'_> {
     pub(super) fn load_part(&mut self, width: Width, register: u8, from: Operand, mask: Option<u8>) {
         const LOAD_MASKED: Code = code(1, 2, 0x2c);
         match mask {
-            None => self.assembler.masked_load(widening(width), register, from, PART),
+            None => self.assembler.masked_load(self.widening(width), register, from, PART),
             Some(mask) => self.assembler.vector(LOAD_MASKED, register, mask, from, None),
         }
     }
@@ -101,7 +176,7 @@ impl Emitter<'_> {
         const STORE_MASKED: Code = code(1, 2, 0x2e);
         match mask {
             None => {
-                let (code, immediate) = narrowing(width);
+                let (code, immediate) = self.narrowing(width);
                 self.assembler.masked_store(code, register, to, PART, immediate);
             }
             Some(mask) => self.assembler.vector(STORE_MASKED, register, mask, to, None),

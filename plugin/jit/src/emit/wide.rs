@@ -2,7 +2,7 @@
 
 use super::{Emitter, Registers, binary as word_binary, code, rounding, wide};
 use crate::encode::{Code, Isa, Length, Operand};
-use crate::ir::{Shift, Value};
+use crate::ir::{Shift, Value, Width};
 use crate::registers::MOST_VECTORS;
 use crate::wide::{Conversion, Shuffle, Wide, WideBinary};
 
@@ -22,18 +22,13 @@ impl Emitter<'_> {
                 result
             }
             Wide::Binary(binary) => {
-                let second = self.operands_of(b, true);
+                let second = self.operands_of(b, Width::Pair);
                 let result = self.result(args);
                 self.each(wide_binary(binary), result, first, second, None);
                 result
             }
-            Wide::Fused => self.fused([a, b, c], true),
-            Wide::Compare(kind) => {
-                let second = self.operands_of(b, true);
-                let result = self.result(args);
-                self.compare(kind, result, first, second, true);
-                result
-            }
+            Wide::Fused => self.fused([a, b, c], Width::Pair),
+            Wide::Compare(kind) => self.compare(kind, [a, b], Width::Pair),
             // Masks have all bits of both lanes, or none.
             Wide::Select => self.select([a, b, c]),
             Wide::Broadcast => {
@@ -48,7 +43,7 @@ impl Emitter<'_> {
                 self.each(word_binary(binary), result, first, second, None);
                 result
             }
-            Wide::FusedWords => self.fused([a, b, c], false),
+            Wide::FusedWords => self.fused([a, b, c], Width::Word),
             Wide::Shuffle(shuffle) => {
                 let places = match shuffle {
                     Shuffle::Low => 0b10_10_00_00,

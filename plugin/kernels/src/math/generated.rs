@@ -144,9 +144,15 @@ fn integer_unary(op: UnaryOp, wide: ElementType) -> Option<Record> {
         UnaryOp::Abs if wide == ElementType::S32 => {
             |b, [x, ..]| b.binary(Binary::MaxSigned, x, b.binary(Binary::SubtractBits, b.constant(0), x))
         }
-        UnaryOp::Sign if wide == ElementType::S32 => |b, [x, ..]| {
-            let above = b.binary(Binary::MinSigned, x, b.constant(1));
-            b.binary(Binary::MaxSigned, above, b.constant(u32::MAX))
+        UnaryOp::Abs if wide == ElementType::S16 => |b, [x, ..]| narrow_magnitude(b, x, ElementType::S16),
+        UnaryOp::Abs => |b, [x, ..]| narrow_magnitude(b, x, ElementType::S8),
+        UnaryOp::Sign => match wide {
+            ElementType::S32 => |b, [x, ..]| sign(b, x),
+            ElementType::S16 => |b, [x, ..]| sign(b, extended(b, x, ElementType::S16)),
+            ElementType::S8 => |b, [x, ..]| sign(b, extended(b, x, ElementType::S8)),
+            ElementType::U16 => |b, [x, ..]| sign(b, extended(b, x, ElementType::U16)),
+            ElementType::U8 => |b, [x, ..]| sign(b, extended(b, x, ElementType::U8)),
+            _ => |b, [x, ..]| b.binary(Binary::MinUnsigned, x, b.constant(1)),
         },
         UnaryOp::Popcnt => match wide.byte_width() {
             1 => |b, [x, ..]| ones(b, extended(b, x, ElementType::U8)),
@@ -160,6 +166,18 @@ fn integer_unary(op: UnaryOp, wide: ElementType) -> Option<Record> {
         },
         _ => return None,
     })
+}
+
+/// -1, 0 or 1.
+fn sign(b: &Builder, x: Value) -> Value {
+    let above = b.binary(Binary::MinSigned, x, b.constant(1));
+    b.binary(Binary::MaxSigned, above, b.constant(u32::MAX))
+}
+
+/// The absolute value, of which no step needs more bits than the element has.
+fn narrow_magnitude(b: &Builder, x: Value, wide: ElementType) -> Value {
+    let signs = b.compare(Compare::Greater, b.constant(0), extended(b, x, wide));
+    b.binary(Binary::SubtractBits, b.binary(Binary::Xor, x, signs), signs)
 }
 
 /// The number of ones in a lane: sums of neighbours, of two bits, then of four, then of bytes.
@@ -264,25 +282,34 @@ fn integer_binary(op: BinaryOp, wide: ElementType) -> Option<Record> {
         (BinaryOp::ShiftLeft, S32 | U32) => |b, [x, y, _]| b.binary(Binary::ShiftLeft, x, y),
         (BinaryOp::ShiftRightLogical, S32 | U32) => |b, [x, y, _]| b.binary(Binary::ShiftRight, x, y),
         (BinaryOp::ShiftRightArithmetic, S32 | U32) => |b, [x, y, _]| b.binary(Binary::ShiftRightArithmetic, x, y),
+        // The amount is an unsigned number.
+        (BinaryOp::ShiftLeft, S16 | U16) => |b, [x, y, _]| b.binary(Binary::ShiftLeft, x, extended(b, y, U16)),
+        (BinaryOp::ShiftLeft, S8 | U8) => |b, [x, y, _]| b.binary(Binary::ShiftLeft, x, extended(b, y, U8)),
+        (BinaryOp::ShiftRightLogical, S16 | U16) => |b, args| narrow(b, args, [U16, U16], Binary::ShiftRight),
+        (BinaryOp::ShiftRightLogical, S8 | U8) => |b, args| narrow(b, args, [U8, U8], Binary::ShiftRight),
+        (BinaryOp::ShiftRightArithmetic, S16 | U16) => {
+            |b, args| narrow(b, args, [S16, U16], Binary::ShiftRightArithmetic)
+        }
+        (BinaryOp::ShiftRightArithmetic, S8 | U8) => |b, args| narrow(b, args, [S8, U8], Binary::ShiftRightArithmetic),
         (BinaryOp::Maximum, S32) => |b, [x, y, _]| b.binary(Binary::MaxSigned, x, y),
         (BinaryOp::Minimum, S32) => |b, [x, y, _]| b.binary(Binary::MinSigned, x, y),
         (BinaryOp::Maximum, U32) => |b, [x, y, _]| b.binary(Binary::MaxUnsigned, x, y),
         (BinaryOp::Minimum, U32) => |b, [x, y, _]| b.binary(Binary::MinUnsigned, x, y),
-        (BinaryOp::Maximum, S16) => |b, args| narrow(b, args, S16, Binary::MaxSigned),
-        (BinaryOp::Minimum, S16) => |b, args| narrow(b, args, S16, Binary::MinSigned),
-        (BinaryOp::Maximum, U16) => |b, args| narrow(b, args, U16, Binary::MaxSigned),
-        (BinaryOp::Minimum, U16) => |b, args| narrow(b, args, U16, Binary::MinSigned),
-        (BinaryOp::Maximum, S8) => |b, args| narrow(b, args, S8, Binary::MaxSigned),
-        (BinaryOp::Minimum, S8) => |b, args| narrow(b, args, S8, Binary::MinSigned),
-        (BinaryOp::Maximum, U8) => |b, args| narrow(b, args, U8, Binary::MaxSigned),
-        (BinaryOp::Minimum, U8) => |b, args| narrow(b, args, U8, Binary::MinSigned),
+        (BinaryOp::Maximum, S16) => |b, args| narrow(b, args, [S16; 2], Binary::MaxSigned),
+        (BinaryOp::Minimum, S16) => |b, args| narrow(b, args, [S16; 2], Binary::MinSigned),
+        (BinaryOp::Maximum, U16) => |b, args| narrow(b, args, [U16; 2], Binary::MaxSigned),
+        (BinaryOp::Minimum, U16) => |b, args| narrow(b, args, [U16; 2], Binary::MinSigned),
+        (BinaryOp::Maximum, S8) => |b, args| narrow(b, args, [S8; 2], Binary::MaxSigned),
+        (BinaryOp::Minimum, S8) => |b, args| narrow(b, args, [S8; 2], Binary::MinSigned),
+        (BinaryOp::Maximum, U8) => |b, args| narrow(b, args, [U8; 2], Binary::MaxSigned),
+        (BinaryOp::Minimum, U8) => |b, args| narrow(b, args, [U8; 2], Binary::MinSigned),
         _ => return None,
     })
 }
 
-/// A function of two elements narrower than a lane.
-fn narrow(b: &Builder, [x, y, _]: [Value; 3], wide: ElementType, op: Binary) -> Value {
-    b.binary(op, extended(b, x, wide), extended(b, y, wide))
+/// A function of two elements narrower than a lane, which are extended as elements of these types.
+fn narrow(b: &Builder, [x, y, _]: [Value; 3], [of_x, of_y]: [ElementType; 2], op: Binary) -> Value {
+    b.binary(op, extended(b, x, of_x), extended(b, y, of_y))
 }
 
 /// An integer in all bits of its lane.
@@ -398,9 +425,18 @@ pub(crate) fn clamp(wide: ElementType) -> Option<Record> {
         ElementType::U32 => {
             |b, [low, x, high]| b.binary(Binary::MinUnsigned, b.binary(Binary::MaxUnsigned, x, low), high)
         }
+        ElementType::S16 => |b, args| narrow_clamp(b, args, ElementType::S16),
+        ElementType::U16 => |b, args| narrow_clamp(b, args, ElementType::U16),
+        ElementType::S8 => |b, args| narrow_clamp(b, args, ElementType::S8),
+        ElementType::U8 => |b, args| narrow_clamp(b, args, ElementType::U8),
         _ if is_wide(wide) => return self::wide::clamp_of(wide),
         _ => return None,
     })
+}
+
+fn narrow_clamp(b: &Builder, args: [Value; 3], wide: ElementType) -> Value {
+    let [low, x, high] = args.map(|x| extended(b, x, wide));
+    b.binary(Binary::MinSigned, b.binary(Binary::MaxSigned, x, low), high)
 }
 
 /// Whether an element is not zero.

@@ -4,7 +4,6 @@ use std::sync::OnceLock;
 
 use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, OpKind};
-use oxcall_jit::Isa;
 use smallvec::{SmallVec, smallvec};
 
 use super::access::Access;
@@ -384,7 +383,7 @@ impl Builder {
     /// Builds a program with [accumulators](Builder::accumulate); `None` if it cannot become machine code as a whole.
     pub(super) fn build_table(mut self, name: &str) -> Option<Program> {
         self.share_exponentials();
-        self.reads_runs = self.generate && self.can_mask() && self.are_long(COPIED);
+        self.reads_runs = self.generate && self.are_long(COPIED);
         if self.reads_runs { Allocation::new(&self).program(&self, name) } else { None }
     }
 
@@ -407,18 +406,12 @@ impl Builder {
     /// Whether machine code runs row by row: rows are long enough that this beats writing out what they repeat and
     /// reading it back.
     pub(super) fn generates_rows(&self) -> bool {
-        self.generate && self.row >= LONG_ROW && self.can_mask()
+        self.generate && self.row >= LONG_ROW
     }
 
     /// Whether it takes less time to compute each run of gathered elements apart, where they are, than to gather them.
     fn has_long_runs(&self) -> bool {
-        self.can_mask() && self.row == 1 && self.gathers().count() > 0 && self.are_long(COPIED)
-    }
-
-    /// Whether the processor can access parts of vectors of all elements.
-    fn can_mask(&self) -> bool {
-        let is_narrow = self.values.iter().any(|(_, element)| element.byte_width() < size_of::<u32>());
-        Isa::detect().is_some_and(|isa| isa.masks_narrow_elements() || !is_narrow)
+        self.row == 1 && self.gathers().count() > 0 && self.are_long(COPIED)
     }
 
     /// Whether all gathered elements are in runs that are at least as long as rings, or rings.

@@ -137,7 +137,7 @@ pub(super) fn compile(
     let has_rows = slots.iter().any(|used| matches!(used.part, Part::Row | Part::SameRow(_)));
     let counts = if builder.reads_runs || has_rows { Counts::Any } else { Counts::Blocks };
     let program = lanes.build();
-    let kernel = Kernel::compile(&program, counts).filter(|kernel| kernel.takes_any_count() || !has_rows)?;
+    let kernel = Kernel::compile(&program, counts)?;
     let reads_first = program.loads_before_it_stores();
     Some(Linked { run: Run::Generated(Arc::new(kernel)), reads_first, slots, blocks: 0 })
 }
