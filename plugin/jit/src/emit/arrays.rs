@@ -1,7 +1,7 @@
 //! Loads and stores of arrays.
 
-use super::tail::Access;
 use super::half::{NEAREST, OF_PACKED, TO_PACKED};
+use super::tail::Access;
 use super::{Emitter, LOAD, Registers, STORE, packed};
 use crate::encode::{Code, Isa, Operand, code, wide};
 use crate::ir::{Store, Value, Width};

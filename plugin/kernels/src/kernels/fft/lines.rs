@@ -8,6 +8,7 @@ use rustfft::{Fft, FftNum};
 
 use crate::element::Complex;
 use crate::kernel::Context;
+use crate::kernels::movement::transposed_rows;
 use crate::pool::Cost;
 
 /// The number of neighbouring lines that are copied together: the contents of one cache line of the array.
@@ -44,10 +45,7 @@ impl<F: FftNum + Pod> Lines<F> {
                 let count = TOGETHER.min(inside - line % inside).min(rest.len() / length);
                 let (block, after) = rest.split_at_mut(count * length);
                 let first = line / inside * inside * length + line % inside;
-                for t in 0..length {
-                    let elements = &data[first + t * inside..][..count];
-                    elements.iter().enumerate().for_each(|(i, &element)| block[i * length + t] = element);
-                }
+                transposed_rows((&data[first..], inside), length, block);
                 self.plan.process_with_scratch(block, &mut scratch);
                 (line, rest) = (line + count, after);
             }
@@ -55,10 +53,14 @@ impl<F: FftNum + Pod> Lines<F> {
         })?;
         let memory: &[Complex<F>] = memory;
         cx.pool.for_chunks(cost, data, inside, |start, rows| {
-            for (i, row) in rows.chunks_exact_mut(inside).enumerate() {
-                let index = start / inside + i;
-                let lines = &memory[index / length * length * inside + index % length..];
-                row.iter_mut().enumerate().for_each(|(column, out)| *out = lines[column * length]);
+            let (mut row, mut rest) = (start / inside, rows);
+            while !rest.is_empty() {
+                // Those of one matrix.
+                let count = (length - row % length).min(rest.len() / inside);
+                let (block, after) = rest.split_at_mut(count * inside);
+                let lines = &memory[row / length * length * inside + row % length..];
+                transposed_rows((lines, length), inside, block);
+                (row, rest) = (row + count, after);
             }
         });
         Ok(())

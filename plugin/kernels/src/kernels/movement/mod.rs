@@ -101,17 +101,21 @@ pub(crate) fn transposed_copy<T: Pod + Send + Sync>(
     [rows, columns]: [usize; 2],
     dst: &mut [T],
 ) {
-    let copy = |top: usize, dst: &mut [T]| {
-        let matrix =
-            Matrix { src, base: top as isize, stride: stride.cast_signed(), pitch: columns, stores: Stores::Cached };
-        matrix.transpose(dst, dst.len() / columns, columns, &mut None);
-    };
     if splits {
         let piece = rows.div_ceil(pool.threads()).next_multiple_of(16);
-        pool.split_chunks(dst, piece * columns, |start, dst| copy(start / columns, dst));
+        pool.split_chunks(dst, piece * columns, |start, dst| {
+            transposed_rows((&src[start / columns..], stride), columns, dst)
+        });
     } else {
-        copy(0, dst);
+        transposed_rows((src, stride), columns, dst);
     }
+}
+
+/// Copies a matrix whose columns are dense, `stride` elements apart, to rows of `columns` elements: as many as fill
+/// `dst`.
+pub(crate) fn transposed_rows<T: Pod>((src, stride): (&[T], usize), columns: usize, dst: &mut [T]) {
+    let matrix = Matrix { src, base: 0, stride: stride.cast_signed(), pitch: columns, stores: Stores::Cached };
+    matrix.transpose(dst, dst.len() / columns, columns, &mut None);
 }
 
 /// The type of a value that must be a tensor.
