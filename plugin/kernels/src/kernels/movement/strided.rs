@@ -355,12 +355,17 @@ const STREAMED: usize = if cfg!(test) { 256 << 10 } else { 32 << 20 };
 /// read from memory as to store in pieces. Not measured with AVX-512. Tests have smaller ones.
 const IN_BLOCKS: usize = if cfg!(test) { 16 << 10 } else { 2 << 20 };
 
+/// Half of the distance of bytes that are in the same set of the first cache.
+const SETS: usize = 2048;
+
 /// How a result of `count` elements, in matrices of `rows` and `columns`, is stored.
 fn stores<T>(count: usize, [rows, columns]: [usize; 2]) -> Stores {
     let (bytes, line) = (count * size_of::<T>(), columns * size_of::<T>());
     let fills_blocks = rows >= 64 && line >= 256 && size_of::<T>() <= 8;
     match level::best() {
         Best::Avx2 if bytes >= IN_BLOCKS && fills_blocks => Stores::Blocks,
+        // The rows of a tile of bytes, each a quarter of a cache line, are in one set of the first cache.
+        _ if size_of::<T>() == 1 && line.is_multiple_of(SETS) && fills_blocks => Stores::Blocks,
         _ if bytes >= STREAMED => Stores::Streamed,
         _ => Stores::Cached,
     }
