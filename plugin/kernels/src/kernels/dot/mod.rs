@@ -168,14 +168,23 @@ impl<C: Convert> Dot<C> {
         let vectors_of = self.widen[vectors].get(cx, inputs, vectors, &mut memory)?;
         let (stride, by_column) = side.lines().expect("it was looked at before");
         let operand = vector::Operand { inputs, index, widen: self.widen[index], stride, by_column };
-        let rows = side.free;
+        let (rows, terms) = (side.free, side.contracted);
+        let threads = cx.pool.threads_for(self.cost);
+        if threads > 1 && self.batches.count() == 1 && vector::divides_sums::<C>(by_column, [rows, terms]) {
+            let ([lhs, rhs], vector) = (self.batches.offsets(0), vectors_of);
+            let [offset, first] = if index == 0 { [lhs, rhs] } else { [rhs, lhs] };
+            out.fill(C::ZERO);
+            return vector::add_sums(cx, threads, terms, out, |columns, sums| {
+                operand.multiply(offset + columns.start * stride, &vector[first..][columns], sums);
+            });
+        }
         cx.pool.for_chunks(self.cost, out, 16, |mut at, mut out| {
             while !out.is_empty() {
                 let (batch, row) = (at / rows, at % rows);
                 let len = (rows - row).min(out.len());
                 let (part, rest) = std::mem::take(&mut out).split_at_mut(len);
                 let offsets = self.batches.offsets(batch);
-                let vector = &vectors_of[offsets[vectors]..][..side.contracted];
+                let vector = &vectors_of[offsets[vectors]..][..terms];
                 operand.multiply(offsets[index] + row * side.free_stride(), vector, part);
                 at += part.len();
                 out = rest;

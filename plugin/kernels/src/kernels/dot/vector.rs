@@ -35,17 +35,38 @@ pub(super) fn multiply<C: Number>(
         add_part(matrix, vector, 0, 0..matrix.cols, out);
         return Ok(());
     }
-    if out.len() >= PIECE * threads {
+    if out.len() >= PIECE * threads && !divides_sums::<C>(matrix.has_dense_columns(), [out.len(), matrix.cols]) {
         let piece = out.len().div_ceil(threads).next_multiple_of(16);
         cx.pool.split_chunks(out, piece, |first, out| add_part(matrix, vector, first, 0..matrix.cols, out));
         return Ok(());
     }
-    let piece = matrix.cols.div_ceil(threads);
+    add_sums(cx, threads, matrix.cols, out, |columns, sums| add_part(matrix, vector, 0, columns, sums))
+}
+
+/// The bytes of results that stay in the first cache, and of a matrix that no cache of a core holds.
+const NEAR: usize = 32 << 10;
+const FAR: usize = 1 << 20;
+
+/// Whether threads divide the sums of so many terms, rather than the results: of dense columns in memory, each reads
+/// whole ones.
+pub(super) fn divides_sums<C>(by_column: bool, [results, terms]: [usize; 2]) -> bool {
+    let bytes = results * size_of::<C>();
+    by_column && bytes <= NEAR && bytes.saturating_mul(terms) >= FAR
+}
+
+/// Adds to `out` sums of `terms` terms, of which each thread adds a part by `work`, to zeros.
+pub(super) fn add_sums<C: Number>(
+    cx: Context<'_>,
+    threads: usize,
+    terms: usize,
+    out: &mut [C],
+    work: impl Fn(Range<usize>, &mut [C]) + Send + Sync,
+) -> Result<(), Error> {
+    let piece = terms.div_ceil(threads);
     let mut partial = cx.filled(threads * out.len(), C::ZERO)?;
     cx.pool.split_chunks(&mut partial, out.len(), |start, sums| {
         let first = start / sums.len() * piece;
-        let range = first.min(matrix.cols)..(first + piece).min(matrix.cols);
-        add_part(matrix, vector, 0, range, sums);
+        work(first.min(terms)..(first + piece).min(terms), sums);
     });
     for sums in partial.chunks_exact(out.len()) {
         out.iter_mut().zip(sums).for_each(|(out, &sum)| *out = out.plus(sum));
