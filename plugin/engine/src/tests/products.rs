@@ -176,7 +176,7 @@ fn einsum(case: &Transposed, x: &[f32], y: &[f32]) -> Vec<f64> {
 }
 
 #[test]
-fn transposes_of_left_operands_and_results_are_other_products() {
+fn transposes_of_operands_and_results_are_other_products() {
     let cases = [
         Transposed {
             dims: [&[40, 5], &[40, 7]],
@@ -226,6 +226,23 @@ fn transposes_of_left_operands_and_results_are_other_products() {
             out: &[3, 6, 4],
             einsum: ["akb", "kc", "acb"],
             left: 2,
+        },
+        // A few rows by a large matrix, and by a small one.
+        Transposed {
+            dims: [&[2, 260], &[1010, 260]],
+            lines: "%t = stablehlo.transpose %y, dims = [1, 0] : (Y) -> tensor<260x1010xf32>
+                %out = stablehlo.dot_general %x, %t, contracting_dims = [1] x [0] : (X, tensor<260x1010xf32>) -> OUT",
+            out: &[2, 1010],
+            einsum: ["ak", "bk", "ab"],
+            left: 0,
+        },
+        Transposed {
+            dims: [&[2, 40], &[50, 40]],
+            lines: "%t = stablehlo.transpose %y, dims = [1, 0] : (Y) -> tensor<40x50xf32>
+                %out = stablehlo.dot_general %x, %t, contracting_dims = [1] x [0] : (X, tensor<40x50xf32>) -> OUT",
+            out: &[2, 50],
+            einsum: ["ak", "bk", "ab"],
+            left: 1,
         },
         // Short sums.
         Transposed {

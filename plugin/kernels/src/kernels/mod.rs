@@ -5,7 +5,7 @@
 mod allocations;
 pub mod combine;
 mod convolution;
-mod dot;
+pub mod dot;
 mod fft;
 pub mod fill;
 pub mod indexing;

@@ -1,11 +1,12 @@
-//! Products whose left operand, or whose result, is transposed: products along other dimensions.
+//! Products whose operand, or whose result, is transposed: products along other dimensions.
 //!
 //! `dot(transpose(x), y)` contracts another dimension of `x`, and `transpose(dot(x, y))` is `dot(y, x)`. The gradient
-//! of a layer's weights is both. Operands on the right stay as they are: their copy, whose rows are dense, is what a
-//! product would make of them.
+//! of a layer's weights is both. Operands on the right of many rows stay as they are: their copy, whose rows are dense,
+//! is what a product would make of them. A few rows are multiplied with columns where they are.
 
 use oxcall::Error;
-use oxcall_hlo::{DotDims, Module, Op, OpKind, Region, TensorType, ValueId};
+use oxcall_hlo::{DotDims, Func, Module, Op, OpKind, Region, TensorType, ValueId};
+use oxcall_kernels::kernels::dot::reads_rows;
 use smallvec::smallvec;
 
 use super::ir::Rewriter;
@@ -19,25 +20,37 @@ const FEWEST: usize = 32;
 /// # Errors
 /// None; the type is that of rewrites.
 pub(super) fn products(module: &mut Module) -> Result<bool, Error> {
-    let mut lefts = Uses::new();
-    count_lefts(&module.main().body, &mut lefts);
+    let mut readers = Uses::new();
+    let main = module.main();
+    count_readers(main, &main.body, &mut readers);
     short::replace(module, |rewriter, op, uses| {
-        let value = of_transposed(rewriter, op, [uses, &lefts]).or_else(|| transposed(rewriter, op, uses))?;
+        let value = of_transposed(rewriter, op, [uses, &readers]).or_else(|| transposed(rewriter, op, uses))?;
         Some(smallvec![value])
     })
 }
 
-/// Counts, for each value, the products that take it as their left operand only, in `region` and in the regions of its
+/// Counts, for each value, the products that may read it along another dimension, in `region` and in the regions of its
 /// ops.
-fn count_lefts(region: &Region, lefts: &mut Uses) {
+fn count_readers(func: &Func, region: &Region, readers: &mut Uses) {
     for op in &region.ops {
-        if let (OpKind::DotGeneral(_), &[lhs, rhs]) = (&op.kind, &op.operands[..])
+        if let (OpKind::DotGeneral(dims), &[lhs, rhs]) = (&op.kind, &op.operands[..])
             && lhs != rhs
         {
-            *lefts.entry(lhs).or_default() += 1;
+            *readers.entry(lhs).or_default() += 1;
+            let types = func.ty(lhs).tensor().zip(func.ty(rhs).tensor());
+            if types.is_some_and(|(lhs, rhs)| has_few_rows(dims, lhs, rhs)) {
+                *readers.entry(rhs).or_default() += 1;
+            }
         }
-        op.regions.iter().for_each(|region| count_lefts(region, lefts));
+        op.regions.iter().for_each(|region| count_readers(func, region, readers));
     }
+}
+
+/// Whether the left operand has so few rows that each is multiplied with the columns of the right one.
+fn has_few_rows(dims: &DotDims, lhs: &TensorType, rhs: &TensorType) -> bool {
+    let free = free(lhs.rank(), &dims.lhs_batching, &dims.lhs_contracting);
+    let rows = free.iter().map(|&dim| lhs.dims[dim]).product();
+    dims.lhs_batching.is_empty() && reads_rows(rhs.byte_size(), rows)
 }
 
 /// Whether a product is of floats, and each of its sums has at least [`FEWEST`] products.
@@ -51,31 +64,48 @@ fn free(rank: usize, batching: &[usize], contracting: &[usize]) -> Vec<usize> {
     (0..rank).filter(|dim| !batching.contains(dim) && !contracting.contains(dim)).collect()
 }
 
-/// A product whose left operand is a transpose, without it.
-fn of_transposed(rewriter: &mut Rewriter<'_>, op: &Op, [uses, lefts]: [&Uses; 2]) -> Option<ValueId> {
+/// A product of which one operand is a transpose, without it.
+fn of_transposed(rewriter: &mut Rewriter<'_>, op: &Op, counts: [&Uses; 2]) -> Option<ValueId> {
     let (OpKind::DotGeneral(dims), &[lhs, rhs]) = (&op.kind, &op.operands[..]) else { return None };
-    let ty = rewriter.tensor(lhs);
-    let (OpKind::Transpose { permutation }, &[source]) = rewriter.def(lhs).map(|op| (&op.kind, &op.operands[..]))?
+    if !is_long(dims, rewriter.tensor(lhs)) {
+        return None;
+    }
+    let (operands, dims) = if let Some((source, [batching, contracting])) =
+        source(rewriter, lhs, [&dims.lhs_batching, &dims.lhs_contracting], counts)
+    {
+        ([source, rhs], DotDims { lhs_batching: batching, lhs_contracting: contracting, ..dims.clone() })
+    } else if has_few_rows(dims, rewriter.tensor(lhs), rewriter.tensor(rhs)) {
+        let of_rhs = [&dims.rhs_batching[..], &dims.rhs_contracting];
+        let (source, [batching, contracting]) = source(rewriter, rhs, of_rhs, counts)?;
+        ([lhs, source], DotDims { rhs_batching: batching, rhs_contracting: contracting, ..dims.clone() })
+    } else {
+        return None;
+    };
+    let result = rewriter.tensor(op.results[0]).clone();
+    Some(rewriter.emit(OpKind::DotGeneral(dims), &operands, result))
+}
+
+/// What an operand is the transpose of, if nothing else reads the transpose but such products, and the dimensions of it
+/// that are the operand's batching and contracting ones.
+fn source(
+    rewriter: &Rewriter<'_>,
+    operand: ValueId,
+    [batching, contracting]: [&[usize]; 2],
+    [uses, readers]: [&Uses; 2],
+) -> Option<(ValueId, [Vec<usize>; 2])> {
+    let (OpKind::Transpose { permutation }, &[source]) =
+        rewriter.def(operand).map(|op| (&op.kind, &op.operands[..]))?
     else {
         return None;
     };
     // For anything else it would be there anyway, and its rows are dense.
-    if !rewriter.is_local(lhs) || uses.get(&lhs) != lefts.get(&lhs) {
+    if !rewriter.is_local(operand) || uses.get(&operand) != readers.get(&operand) {
         return None;
     }
     let moved = |dims: &[usize]| dims.iter().map(|&dim| permutation[dim]).collect::<Vec<usize>>();
-    let free = free(ty.rank(), &dims.lhs_batching, &dims.lhs_contracting);
+    let free = free(permutation.len(), batching, contracting);
     // The result has the free dimensions in their order.
-    if !is_long(dims, ty) || !moved(&free).is_sorted() {
-        return None;
-    }
-    let dims = DotDims {
-        lhs_batching: moved(&dims.lhs_batching),
-        lhs_contracting: moved(&dims.lhs_contracting),
-        ..dims.clone()
-    };
-    let result = rewriter.tensor(op.results[0]).clone();
-    Some(rewriter.emit(OpKind::DotGeneral(dims), &[source, rhs], result))
+    moved(&free).is_sorted().then(|| (source, [moved(batching), moved(contracting)]))
 }
 
 /// The transpose of a product as the product of its operands in the other order.

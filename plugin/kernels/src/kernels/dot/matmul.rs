@@ -5,7 +5,7 @@ use gemm_common::cache::CACHE_INFO;
 use oxcall::Error;
 
 use super::number::SHORT;
-use super::{Number, blocks, long, loops, thin, tiles, vector};
+use super::{Number, blocks, few, long, loops, thin, tiles, vector};
 use crate::caches;
 use crate::kernel::Context;
 use crate::kernels::movement::transposed_copy;
@@ -314,6 +314,12 @@ pub(in crate::kernels) fn multiply<C: Number>(
     }
     if long::fits(a, b) {
         return long::multiply(cx, threads, a, b, out, accumulate);
+    }
+    if few::fits(a, n) {
+        return few::multiply(cx, threads, a, b, out, accumulate);
+    }
+    if few::fits(b.transposed(), m) {
+        return few::multiply(cx, threads, b.transposed(), a.transposed(), out.transposed(), accumulate);
     }
     let in_lanes = C::IN_LANES && m * n <= 256 && a.col_stride == 1 && b.row_stride == 1;
     if C::IN_GEMM && !in_lanes && b.is_worth_a_copy() {

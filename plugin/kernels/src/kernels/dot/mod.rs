@@ -6,6 +6,7 @@
 
 mod blocks;
 mod convert;
+mod few;
 mod layout;
 mod long;
 mod loops;
@@ -32,6 +33,7 @@ use crate::memory::Scratch;
 use crate::pool::Cost;
 
 pub(super) use self::convert::{Convert, Narrow, Widen, compute_type, exact_float, with_number};
+pub use self::few::reads_rows;
 pub(super) use self::layout::merge;
 pub(super) use self::number::Number;
 

@@ -128,14 +128,14 @@ impl<C: Number> Operand<'_, C> {
 
 /// The number of columns whose multiples are added at a time, so that the result is loaded and stored less often, and
 /// of rows that are multiplied at a time, so that the vector is.
-const LINES: usize = 4;
+pub(super) const LINES: usize = 4;
 
 /// The number of elements of a line that are converted at a time.
 const LINE: usize = 1024;
 
 vectorised! {
 /// Adds to each element of `out` the product of a row of `data` and `vector`; rows are `stride` apart.
-fn add_dots<C: Number>(data: &[C], stride: usize, vector: &[C], out: &mut [C]) {
+pub(super) fn add_dots<C: Number>(data: &[C], stride: usize, vector: &[C], out: &mut [C]) {
     match vector.len() {
         2 => return add_short_dots::<C, 2>(data, stride, vector, out),
         3 => return add_short_dots::<C, 3>(data, stride, vector, out),
@@ -191,7 +191,7 @@ fn short_dot<C: Number, const N: usize>(a: &[C; N], b: &[C; N]) -> C {
 
 vectorised! {
 /// Adds to `out` the lines of `data`, each multiplied with an element of `factors`; lines are `stride` apart.
-fn add_multiples<C: Number>(data: &[C], stride: usize, factors: &[C], out: &mut [C]) {
+pub(super) fn add_multiples<C: Number>(data: &[C], stride: usize, factors: &[C], out: &mut [C]) {
     let len = out.len();
     let line = |k: usize| &data[k * stride..][..len];
     let (fours, rest) = factors.as_chunks::<LINES>();

@@ -104,7 +104,7 @@ pub(crate) fn transposed_copy<T: Pod + Send + Sync>(
     if splits {
         let piece = rows.div_ceil(pool.threads()).next_multiple_of(16);
         pool.split_chunks(dst, piece * columns, |start, dst| {
-            transposed_rows((&src[start / columns..], stride), columns, dst)
+            transposed_rows((&src[start / columns..], stride), columns, dst);
         });
     } else {
         transposed_rows((src, stride), columns, dst);
