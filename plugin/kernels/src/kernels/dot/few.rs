@@ -19,7 +19,7 @@ struct Limits {
 const BY_ROW: Limits = Limits { vectors: 32, bytes: 1 << 20 };
 
 /// Those of matrices with dense columns, whose multiples are added to results that are loaded and stored.
-const BY_COLUMN: Limits = Limits { vectors: 3, bytes: 4 << 20 };
+const BY_COLUMN: Limits = Limits { vectors: 4, bytes: 4 << 20 };
 
 /// The bytes of vectors, and of results of one thread, that stay in the second cache beside lines of the matrix.
 const NEAR: usize = 256 << 10;
