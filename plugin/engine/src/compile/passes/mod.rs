@@ -18,6 +18,7 @@ mod identity;
 mod inline;
 pub(crate) mod ir;
 mod layouts;
+mod negated;
 mod partial;
 mod permuted;
 mod picks;
@@ -121,6 +122,7 @@ pub(crate) fn run_with(
         taps::convolutions,
         picks::before_elementwise,
         flat::indices,
+        negated::concatenations,
     ];
     if changes.into_iter().try_fold(false, |any, change| Ok::<_, Error>(any | change(&mut module)?))? {
         observer.after("short", &module)?;

@@ -9,6 +9,7 @@ mod fold;
 mod hoist;
 mod inline;
 mod layouts;
+mod negated;
 mod partial;
 mod permuted;
 mod scan;
