@@ -76,7 +76,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The instruction that stores elements of lanes, if they are narrower there one of AVX-512, and its immediate byte.
+    /// The instruction that stores elements of lanes, and its immediate byte. To narrow them, it is one of AVX-512.
     pub(super) fn narrowing(&self, width: Width) -> (Code, Option<u8>) {
         match self.program.packing {
             Some(packing) => (packed::narrowing(packing, width, self.access == Access::Masked), None),

@@ -44,8 +44,8 @@ pub(super) fn widening(packing: Packing, width: Width, is_part: bool) -> Code {
     }
 }
 
-/// The instruction that stores elements, if they are narrower than in lanes, one of AVX-512; if `is_part` is set, those
-/// that a mask register has.
+/// The instruction that stores elements; if `is_part` is set, those that a mask register has. To narrow them, it is one
+/// of AVX-512.
 pub(super) fn narrowing(packing: Packing, width: Width, is_part: bool) -> Code {
     match (packing.width() == width, is_part) {
         (true, false) => STORE,

@@ -108,8 +108,8 @@ fn add_rows<C: Number>(data: &[C], stride: usize, vectors: &[C], terms: usize, s
     }
 }
 
-/// Adds the multiples of `count` columns, which are `stride` apart, by elements of each of `vectors` of `terms` elements
-/// from `start` on.
+/// Adds the multiples of `count` columns, which are `stride` apart, by the elements from `start` on of each of
+/// `vectors`, which have `terms`.
 fn add_columns<C: Number>(data: &[C], stride: usize, vectors: &[C], [terms, start, count]: [usize; 3], sums: &mut [C]) {
     let rows = sums.len() / (vectors.len() / terms);
     let together = (BLOCK / (rows * size_of::<C>())).next_multiple_of(LINES).max(LINES);
