@@ -1,7 +1,7 @@
 //! `dot_general`: contractions of two operands.
 //!
 //! Both operands become batches of matrices, through strides where the dimensions allow it and by a copy where they do
-//! not ([`layout`]). Elements are multiplied and added in one of six types ([`Number`]): matrices by the `gemm` crate;
+//! not (`layout`). Elements are multiplied and added in one of six types (`Number`): matrices by the `gemm` crate;
 //! vectors, small and narrow matrices and integers by loops of this module.
 
 mod blocks;
