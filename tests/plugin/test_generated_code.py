@@ -64,3 +64,16 @@ def test_the_plan_says_what_is_compiled(fresh, tmp_path, jit, code, text, other)
     plans = "".join(path.read_text() for path in tmp_path.glob("**/*plan.txt"))
     assert text in plans, plans
     assert other not in plans, plans
+
+
+BYTES = """
+import jax, numpy as np
+for count in (1, 63, 257, 1000):
+    x, y, one = np.arange(count).astype("int8")[None], np.ones((1, count), "int8"), np.full((1, 1), 3, "int8")
+    assert (np.asarray(jax.jit(lambda x, y, one: x + y - one)(x, y, one)) == x + y - one).all(), count
+"""
+
+
+@pytest.mark.parametrize("jit", ["1", "0"])
+def test_bytes_beside_one_that_is_repeated(fresh, jit):
+    fresh(BYTES, JAX_PLATFORMS="oxcall", OXCALL_JIT=jit)

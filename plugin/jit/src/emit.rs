@@ -51,14 +51,18 @@ const STORE: Code = code(0, 1, 0x11);
 const MOVE: Code = code(0, 1, 0x28);
 const BROADCAST: Code = code(1, 2, 0x18);
 
+/// The most elements of a block, for code that takes blocks alone.
+pub const LONGEST_BLOCK: usize = 128;
+
 /// The code of a program; `None` if it needs too much of the stack.
 pub(crate) fn emit(program: &Program, isa: Isa, counts: Counts) -> Option<Emitted> {
     let packed = program.packed();
     let program = &packed.as_ref().unwrap_or(program).scheduled();
     let takes_any_count = counts == Counts::Any;
     let lifetimes = Lifetimes::new(program);
-    // As many vectors as the stack has room for.
-    let mut numbers = lifetimes.vectors(program, isa);
+    // As many vectors as the stack has room for, and callers for a block.
+    let fits = |vectors: &usize| takes_any_count || *vectors == 1 || vectors * program.elements(isa) <= LONGEST_BLOCK;
+    let mut numbers = lifetimes.vectors(program, isa).filter(fits);
     numbers.find_map(|vectors| emit_vectors(program, &lifetimes, isa, vectors, takes_any_count))
 }
 

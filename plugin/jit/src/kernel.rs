@@ -56,7 +56,8 @@ impl Kernel {
         self.takes_any_count
     }
 
-    /// The number of elements that are computed together. [`run`](Kernel::run) takes multiples of it, unless the kernel
+    /// The number of elements that are computed together, at most [`LONGEST_BLOCK`](crate::LONGEST_BLOCK) unless the
+    /// kernel takes any number. [`run`](Kernel::run) takes multiples of it, unless the kernel
     /// [takes any number](Kernel::takes_any_count).
     pub fn block(&self) -> usize {
         self.block

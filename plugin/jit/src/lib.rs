@@ -39,6 +39,7 @@ mod schedule;
 mod tests;
 mod wide;
 
+pub use emit::LONGEST_BLOCK;
 pub use encode::Isa;
 pub use ir::{Binary, Builder, Compare, Counts, Program, Round, Shift, Unary, Value, Width};
 pub use kernel::{Kernel, Routine, Rows, Stop};

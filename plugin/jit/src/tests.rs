@@ -10,7 +10,7 @@ mod schedule;
 mod wide;
 
 use self::program::program;
-use crate::{Binary, Builder, Compare, Counts, Isa, Kernel, Program, Rows, Unary, Value, Width};
+use crate::{Binary, Builder, Compare, Counts, Isa, Kernel, LONGEST_BLOCK, Program, Rows, Unary, Value, Width};
 
 /// Numbers that repeat from run to run: Marsaglia's xorshift.
 struct Random(u64);
@@ -55,6 +55,7 @@ const WIDE_SPLAT: u16 = 1;
 /// Runs a program on some elements, and compares each with the interpreter's.
 fn check(program: &Program, arrays: &Arrays, isa: Isa, counts: Counts, random: &mut Random) {
     let kernel = Kernel::compile_for(program, isa, counts).expect("the program is small");
+    assert!(kernel.takes_any_count() || kernel.block() <= LONGEST_BLOCK, "a block has {} elements", kernel.block());
     let count = if kernel.takes_any_count() {
         1 + random.below(3 * kernel.block())
     } else {

@@ -200,6 +200,7 @@ const LONG_TILE: usize = 8192;
 
 /// The most elements in a block of a run.
 const LONGEST_BLOCK: usize = BLOCK_BYTES / size_of::<u32>();
+const _: () = assert!(oxcall_jit::LONGEST_BLOCK <= LONGEST_BLOCK, "a block of a splat is filled");
 
 /// The longest row of gathered elements that decides on the size of tiles.
 pub(super) const LONGEST_GATHERED: usize = 4096;
