@@ -475,13 +475,7 @@ impl<'a> Emitter<'a> {
             Op::Shift(kind, [a], amount) => self.shift_by(code(1, 1, 0x72), *kind, *a, *amount),
             Op::Binary(Binary::MultiplyHighSigned, args) => self.high_product(*args, true),
             Op::Binary(Binary::MultiplyHighUnsigned, args) => self.high_product(*args, false),
-            Op::Binary(kind, args @ [a, b]) => {
-                let a = self.registers(*a);
-                let b = self.operands(*b);
-                let result = self.result(args);
-                self.each(binary(*kind), result, a, b, None);
-                result
-            }
+            Op::Binary(kind, args) => self.two(binary(*kind), *args, Width::Word),
             // The next operation compares and selects.
             Op::Compare(..) | Op::PackedCompare(..) | Op::Wide(Wide::Compare(_), _)
                 if self.is_joined(self.position) =>
@@ -490,8 +484,8 @@ impl<'a> Emitter<'a> {
             }
             Op::Compare(kind, args) => self.compare(*kind, *args, Width::Word),
             Op::PackedCompare(packing, kind, args) => self.compare(*kind, *args, packing.width()),
-            Op::PackedShift(kind, [a], amount) => self.shift_halves(*kind, *a, *amount),
-            Op::PackedBinary(packing, kind, args) => self.packed_binary(*packing, *kind, *args),
+            Op::PackedShift(kind, [a], amount) => self.shift_by(code(1, 1, 0x71), *kind, *a, *amount),
+            Op::PackedBinary(packing, kind, args) => self.two(packed::binary(*packing, *kind), *args, packing.width()),
             Op::Select([_, a, b]) | Op::Wide(Wide::Select, [_, a, b])
                 if self.position > 0 && self.is_joined(self.position - 1) =>
             {
@@ -518,6 +512,16 @@ impl<'a> Emitter<'a> {
             Op::Decide([a]) => return self.decide(*a),
         };
         self.held[value.index()] = Some(result);
+    }
+
+    /// An instruction with two operands, on elements of a width.
+    fn two(&mut self, code: Code, args: [Value; 2], width: Width) -> Registers {
+        let [a, b] = args;
+        let first = self.registers(a);
+        let second = self.operands_of(b, width);
+        let result = self.result(&args);
+        self.each(code, result, first, second, None);
+        result
     }
 
     /// Shifts the elements of an instruction.

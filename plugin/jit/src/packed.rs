@@ -1,4 +1,4 @@
-//! Packing: programs over narrow integers, two or four elements of which share a lane.
+//! Packing: programs over narrow integers, with two or four elements in a lane.
 //!
 //! A packed program computes each value modulo 2^16 or 2^8. Sums, products, logic and shifts to the left need no more
 //! of their operands. Comparisons, extremes and shifts to the right need operands whose range fits, with a sign or
@@ -191,7 +191,7 @@ impl<'a> Packer<'a> {
     fn binary(&self, kind: Binary, args @ [a, b]: [Value; 2], ranges @ [of_a, of_b]: [Range; 2]) -> Option<Value> {
         let push = |kind: Binary, args: [Value; 2]| self.builder.push(Op::PackedBinary(self.packing, kind, args));
         Some(match kind {
-            Binary::And if self.has_all_bits(b) => a,
+            Binary::And if self.builder.known(b) == Some(u32::MAX) => a,
             Binary::And | Binary::AndNot | Binary::Or | Binary::Xor => self.builder.binary(kind, a, b),
             Binary::MultiplyBits if self.packing == Packing::Bytes => self.product_of_bytes(args),
             Binary::AddBits | Binary::SubtractBits | Binary::MultiplyBits => push(kind, args),
@@ -202,17 +202,8 @@ impl<'a> Packer<'a> {
                     (_, true) => return Some(if is_min { b } else { a }),
                     _ => {}
                 }
-                let is_signed = self.sign(ranges)?;
-                push(
-                    if is_signed {
-                        kind
-                    } else if is_min {
-                        Binary::MinUnsigned
-                    } else {
-                        Binary::MaxUnsigned
-                    },
-                    args,
-                )
+                let unsigned = if is_min { Binary::MinUnsigned } else { Binary::MaxUnsigned };
+                push(if self.sign(ranges)? { kind } else { unsigned }, args)
             }
             _ => return None,
         })
@@ -223,10 +214,6 @@ impl<'a> Packer<'a> {
         let fit = |all: Range| ranges.iter().all(|&range| all.contains(range));
         let bits = self.packing.bits();
         if fit(Range::signed(bits)) { Some(true) } else { fit(Range::unsigned(bits)).then_some(false) }
-    }
-
-    fn has_all_bits(&self, value: Value) -> bool {
-        self.builder.known(value) == Some(u32::MAX)
     }
 
     /// Products of bytes: those at even and those at odd places, as products of halves.

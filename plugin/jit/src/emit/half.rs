@@ -2,7 +2,7 @@
 
 use super::arrays::{narrowing, widening};
 use super::{Emitter, Registers};
-use crate::encode::{Code, Isa, Operand, code, wide};
+use crate::encode::{Code, Isa, Operand, code};
 use crate::ir::{Value, Width};
 use crate::registers::MOST_VECTORS;
 
@@ -30,7 +30,6 @@ impl Emitter<'_> {
 
     pub(super) fn float_of_half(&mut self, a: Value) -> Registers {
         const PACK: Code = code(1, 2, 0x2b);
-        const PERMUTE: Code = wide(1, 3, 0x00);
         let from = self.registers(a);
         let result = self.result(&[a]);
         let own = result.map(Operand::Register);
@@ -39,8 +38,7 @@ impl Emitter<'_> {
             Isa::Avx2 => {
                 self.each(PACK, result, from, from.map(Operand::Register), None);
                 if self.lanes(self.position) > 4 {
-                    // Quarters 0 and 2: the halves of the vector are packed apart.
-                    self.each(PERMUTE, result, UNUSED, own, Some(0b1000));
+                    result[..self.vectors].iter().for_each(|&register| self.join_quarters(register));
                 }
             }
         }

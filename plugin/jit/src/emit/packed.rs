@@ -1,25 +1,11 @@
 //! Elements that share lanes.
 
-use super::{Emitter, LOAD, Registers, STORE};
+use super::{Emitter, LOAD, STORE};
 use crate::encode::{Code, Operand, by_width, code};
-use crate::ir::{Binary, Shift, Value, Width};
+use crate::ir::{Binary, Width};
 use crate::packed::Packing;
 
 impl Emitter<'_> {
-    /// Shifts each half of lanes.
-    pub(super) fn shift_halves(&mut self, kind: Shift, a: Value, amount: u8) -> Registers {
-        self.shift_by(code(1, 1, 0x71), kind, a, amount)
-    }
-
-    pub(super) fn packed_binary(&mut self, packing: Packing, kind: Binary, args: [Value; 2]) -> Registers {
-        let [a, b] = args;
-        let first = self.registers(a);
-        let second = self.operands_of(b, packing.width());
-        let result = self.result(&args);
-        self.each(binary(packing, kind), result, first, second, None);
-        result
-    }
-
     /// Stores a vector of halves as bytes: AVX2 packs them, and saturates.
     pub(super) fn store_halves_as_bytes(&mut self, register: u8, to: Operand) {
         const AND: Code = code(1, 1, 0xdb);
@@ -54,7 +40,8 @@ pub(super) fn narrowing(packing: Packing, width: Width, is_part: bool) -> Code {
     }
 }
 
-fn binary(packing: Packing, op: Binary) -> Code {
+/// The instruction of an operation with two operands.
+pub(super) fn binary(packing: Packing, op: Binary) -> Code {
     let [bytes, halves] = match op {
         Binary::AddBits => [code(1, 1, 0xfc), code(1, 1, 0xfd)],
         Binary::SubtractBits => [code(1, 1, 0xf8), code(1, 1, 0xf9)],

@@ -200,19 +200,13 @@ impl Emitter<'_> {
     }
 
     pub(super) fn read(&mut self, place: Place, index: Option<Value>) -> Registers {
-        const LOAD_ONE: Code = code(2, 1, 0x10);
-        const MOVE_ONE: Code = code(1, 1, 0x6e);
         const LOAD_TWO: Code = wide(2, 1, 0x7e);
         let from = self.place(place, index);
         let result = self.take_all();
         let register = result[0];
         match (place.lanes, place.width, self.isa) {
-            (1, Width::Word, _) => self.short(LOAD_ONE, register, from, None),
             (2, Width::Word, _) => self.short(LOAD_TWO, register, from, None),
-            (1, width, _) => {
-                self.assembler.load_narrow(SCRATCH, from, width.bytes());
-                self.short(MOVE_ONE, register, Operand::Register(SCRATCH), None);
-            }
+            (1, width, _) => self.load_element(width, register, from, SCRATCH),
             (lanes, width, _) if !self.is_part(lanes, place.is_exact) => {
                 self.assembler.vector(widening(width), register, 0, from, None);
             }
@@ -226,17 +220,12 @@ impl Emitter<'_> {
     }
 
     pub(super) fn write(&mut self, place: Place, value: Value, index: Option<Value>) {
-        const STORE_ONE: Code = code(2, 1, 0x11);
         const STORE_TWO: Code = wide(1, 1, 0xd6);
-        const EXTRACT_BYTE: Code = code(1, 3, 0x14);
-        const EXTRACT_HALF: Code = code(1, 3, 0x15);
         let register = self.registers(value)[0];
         let to = self.place(place, index);
         match (place.lanes, place.width, self.isa) {
-            (1, Width::Word, _) => self.short(STORE_ONE, register, to, None),
             (2, Width::Word, _) => self.short(STORE_TWO, register, to, None),
-            (1, Width::Byte, _) => self.short(EXTRACT_BYTE, register, to, Some(0)),
-            (1, Width::Half, _) => self.short(EXTRACT_HALF, register, to, Some(0)),
+            (1, width, _) => self.store_element(width, register, to),
             (lanes, width, isa) if !self.is_part(lanes, place.is_exact) => match (width, isa) {
                 (Width::Word | Width::Pair, _) | (_, Isa::Avx512) => {
                     let (code, immediate) = narrowing(width);
@@ -286,7 +275,7 @@ impl Emitter<'_> {
     }
 
     /// An instruction of 128 bits.
-    fn short(&mut self, code: Code, register: u8, operand: Operand, immediate: Option<u8>) {
+    pub(super) fn short(&mut self, code: Code, register: u8, operand: Operand, immediate: Option<u8>) {
         let length = self.assembler.set_length(Length::Xmm);
         self.assembler.vector(code, register, 0, operand, immediate);
         self.assembler.set_length(length);

@@ -13,12 +13,12 @@ pub(super) const PART: u8 = 5;
 const MASK: u8 = 15;
 const PAIR_MASK: u8 = 14;
 
-/// How arrays are accessed.
+/// The way in which arrays are accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     /// By whole vectors.
     Whole,
-    /// By a vector of which a mask has the elements.
+    /// By one vector in part: a mask selects the elements.
     Masked,
     /// Element by element, each in the first lane of a vector.
     One,
@@ -53,7 +53,7 @@ impl Emitter<'_> {
         self.assembler.jump_if_below(INDEX, END, start);
     }
 
-    /// The same where AVX2 has no masks, for elements narrower than a lane: whole vectors, then single elements.
+    /// The same for narrow elements with AVX2, which cannot mask them: whole vectors, then single elements.
     fn tail_of_elements(&mut self, stores: &[Vec<Store>], spare: usize) {
         self.pin(spare);
         let start = self.assembler.here();
@@ -75,39 +75,49 @@ impl Emitter<'_> {
 
     /// Loads one element of an array, with zeros above it.
     pub(super) fn load_one(&mut self, array: u16, width: Width, register: u8) {
-        const LOAD_WORD: Code = code(2, 1, 0x10);
-        const LOAD_PAIR: Code = code(3, 1, 0x10);
-        const MOVE: Code = code(1, 1, 0x6e);
         let from = self.element(array, width, 0);
+        self.load_element(width, register, from, ADDRESS);
+    }
+
+    /// Loads one element, with zeros above it. A narrow one goes through a general register.
+    pub(super) fn load_element(&mut self, width: Width, register: u8, from: Operand, scratch: u8) {
+        const LOAD_WORD: Code = code(2, 1, 0x10);
+        const LOAD_PAIR: Code = wide(3, 1, 0x10);
+        const MOVE: Code = code(1, 1, 0x6e);
         match width {
-            Width::Word => self.assembler.short_vector(LOAD_WORD, register, 0, from, None),
-            Width::Pair => self.assembler.short_vector(LOAD_PAIR, register, 0, from, None),
+            Width::Word => self.short(LOAD_WORD, register, from, None),
+            Width::Pair => self.short(LOAD_PAIR, register, from, None),
             Width::Byte | Width::Half | Width::Float16 => {
-                self.assembler.load_narrow(ADDRESS, from, width.bytes());
-                self.assembler.short_vector(MOVE, register, 0, Operand::Register(ADDRESS), None);
+                self.assembler.load_narrow(scratch, from, width.bytes());
+                self.short(MOVE, register, Operand::Register(scratch), None);
             }
         }
         if width == Width::Float16 {
-            self.assembler.short_vector(OF_PACKED, register, 0, Operand::Register(register), None);
+            self.short(OF_PACKED, register, Operand::Register(register), None);
         }
     }
 
     /// Stores one element of an array.
     pub(super) fn store_one(&mut self, array: u16, width: Width, register: u8) {
+        let to = self.element(array, width, 0);
+        self.store_element(width, register, to);
+    }
+
+    /// Stores one element.
+    pub(super) fn store_element(&mut self, width: Width, register: u8, to: Operand) {
         const STORE_WORD: Code = code(2, 1, 0x11);
-        const STORE_PAIR: Code = code(3, 1, 0x11);
+        const STORE_PAIR: Code = wide(3, 1, 0x11);
         const EXTRACT_BYTE: Code = code(1, 3, 0x14);
         const EXTRACT_HALF: Code = code(1, 3, 0x15);
-        let to = self.element(array, width, 0);
         match width {
-            Width::Word => self.assembler.short_vector(STORE_WORD, register, 0, to, None),
-            Width::Pair => self.assembler.short_vector(STORE_PAIR, register, 0, to, None),
-            Width::Byte => self.assembler.short_vector(EXTRACT_BYTE, register, 0, to, Some(0)),
-            Width::Half => self.assembler.short_vector(EXTRACT_HALF, register, 0, to, Some(0)),
+            Width::Word => self.short(STORE_WORD, register, to, None),
+            Width::Pair => self.short(STORE_PAIR, register, to, None),
+            Width::Byte => self.short(EXTRACT_BYTE, register, to, Some(0)),
+            Width::Half => self.short(EXTRACT_HALF, register, to, Some(0)),
             Width::Float16 => {
                 let half = self.take();
-                self.assembler.short_vector(TO_PACKED, register, 0, Operand::Register(half), NEAREST);
-                self.assembler.short_vector(EXTRACT_HALF, half, 0, to, Some(0));
+                self.short(TO_PACKED, register, Operand::Register(half), NEAREST);
+                self.short(EXTRACT_HALF, half, to, Some(0));
                 self.give(Some(half));
             }
         }

@@ -21,12 +21,7 @@ impl Emitter<'_> {
                 self.each(wide(1, 1, 0x73), [extension; MOST_VECTORS], result, operand, Some(amount));
                 result
             }
-            Wide::Binary(binary) => {
-                let second = self.operands_of(b, Width::Pair);
-                let result = self.result(args);
-                self.each(wide_binary(binary), result, first, second, None);
-                result
-            }
+            Wide::Binary(binary) => self.two(wide_binary(binary), [a, b], Width::Pair),
             Wide::Fused => self.fused([a, b, c], Width::Pair),
             Wide::Compare(kind) => self.compare(kind, [a, b], Width::Pair),
             // Masks have all bits of both lanes, or none.
@@ -37,12 +32,7 @@ impl Emitter<'_> {
                 self.one(code, a, None)
             }
             Wide::Convert(conversion) => self.convert(conversion, a),
-            Wide::Words(binary) => {
-                let second = self.operands(b);
-                let result = self.result(args);
-                self.each(word_binary(binary), result, first, second, None);
-                result
-            }
+            Wide::Words(binary) => self.two(word_binary(binary), [a, b], Width::Word),
             Wide::FusedWords => self.fused([a, b, c], Width::Word),
             Wide::Shuffle(shuffle) => {
                 let places = match shuffle {

@@ -1,4 +1,4 @@
-//! Concatenations of slices of which some are negated, as in rotary embeddings.
+//! Concatenations of slices, some of them negated, as in rotary embeddings.
 //!
 //! `concatenate(-x[n:], x[:n])` becomes `select(mask, -y, y)` of `y = concatenate(x[n:], x[:n])`, where the mask is a
 //! constant. Fusions read slices and their concatenations where the elements are, but not those of what they compute.

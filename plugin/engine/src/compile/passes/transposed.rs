@@ -46,14 +46,14 @@ fn count_readers(func: &Func, region: &Region, readers: &mut Uses) {
     }
 }
 
-/// Whether the left operand has so few rows that each is multiplied with the columns of the right one.
+/// Whether the left operand has few enough rows for the product to read the right operand's columns in place.
 fn has_few_rows(dims: &DotDims, lhs: &TensorType, rhs: &TensorType) -> bool {
     let free = free(lhs.rank(), &dims.lhs_batching, &dims.lhs_contracting);
     let rows = free.iter().map(|&dim| lhs.dims[dim]).product();
     dims.lhs_batching.is_empty() && reads_rows(rhs.byte_size(), rows)
 }
 
-/// Whether a product is of floats, and each of its sums has at least [`FEWEST`] products.
+/// Whether a product is of floats, and every sum has at least [`FEWEST`] terms.
 fn is_long(dims: &DotDims, lhs: &TensorType) -> bool {
     let terms: usize = dims.lhs_contracting.iter().map(|&dim| lhs.dims[dim]).product();
     terms >= FEWEST && (lhs.element.is_float() || lhs.element.is_complex())
@@ -64,7 +64,7 @@ fn free(rank: usize, batching: &[usize], contracting: &[usize]) -> Vec<usize> {
     (0..rank).filter(|dim| !batching.contains(dim) && !contracting.contains(dim)).collect()
 }
 
-/// A product of which one operand is a transpose, without it.
+/// The product that reads the source of a transposed operand instead.
 fn of_transposed(rewriter: &mut Rewriter<'_>, op: &Op, counts: [&Uses; 2]) -> Option<ValueId> {
     let (OpKind::DotGeneral(dims), &[lhs, rhs]) = (&op.kind, &op.operands[..]) else { return None };
     if !is_long(dims, rewriter.tensor(lhs)) {
@@ -85,8 +85,8 @@ fn of_transposed(rewriter: &mut Rewriter<'_>, op: &Op, counts: [&Uses; 2]) -> Op
     Some(rewriter.emit(OpKind::DotGeneral(dims), &operands, result))
 }
 
-/// What an operand is the transpose of, if nothing else reads the transpose but such products, and the dimensions of it
-/// that are the operand's batching and contracting ones.
+/// The source of a transposed operand that only such products read, with the source's batching and contracting
+/// dimensions.
 fn source(
     rewriter: &Rewriter<'_>,
     operand: ValueId,

@@ -173,11 +173,11 @@ impl<C: Convert> Dot<C> {
         let (rows, terms) = (side.free, side.contracted);
         let threads = cx.pool.threads_for(self.cost);
         if threads > 1 && self.batches.count() == 1 && vector::divides_sums::<C>(by_column, [rows, terms]) {
-            let ([lhs, rhs], vector) = (self.batches.offsets(0), vectors_of);
-            let [offset, first] = if index == 0 { [lhs, rhs] } else { [rhs, lhs] };
+            let offsets = self.batches.offsets(0);
+            let vector = &vectors_of[offsets[vectors]..];
             out.fill(C::ZERO);
             return vector::add_sums(cx, threads, terms, out, |columns, sums| {
-                operand.multiply(offset + columns.start * stride, &vector[first..][columns], sums);
+                operand.multiply(offsets[index] + columns.start * stride, &vector[columns], sums);
             });
         }
         cx.pool.for_chunks(self.cost, out, 16, |mut at, mut out| {

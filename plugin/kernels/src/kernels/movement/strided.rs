@@ -352,7 +352,7 @@ impl StridedCopy {
 const STREAMED: usize = if cfg!(test) { 256 << 10 } else { 32 << 20 };
 
 /// With AVX2, results from this size on are transposed in blocks: they exceed the cache of a core, and are as fast to
-/// read from memory as to store in pieces. Not measured with AVX-512. Tests have smaller ones.
+/// read from memory as to store in pieces. With AVX-512 most are slower so. Tests have smaller ones.
 const IN_BLOCKS: usize = if cfg!(test) { 16 << 10 } else { 2 << 20 };
 
 /// Half of the distance of bytes that are in the same set of the first cache.

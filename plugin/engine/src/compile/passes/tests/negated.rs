@@ -2,7 +2,7 @@ use oxcall_hlo::UnaryOp;
 
 use super::*;
 
-/// The halves of the last dimension of an array, in the opposite order, of which some are negated.
+/// The text of a program that swaps the halves of an array's last dimension, and negates some of them.
 fn text_of(dims: &[usize], negated: [bool; 2]) -> String {
     let mut f = FuncBuilder::new("main");
     let x = f.param(f32s(dims));
