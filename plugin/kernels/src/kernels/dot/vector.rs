@@ -146,20 +146,31 @@ pub(super) fn add_dots<C: Number>(data: &[C], stride: usize, vector: &[C], out: 
         8 => return add_short_dots::<C, 8>(data, stride, vector, out),
         _ => {}
     }
-    let row = |i: usize| &data[i * stride..][..vector.len()];
     // LLVM chooses the lanes of sums in any order: of ours, it would gather those of one sum.
-    let (fours, rest) = if C::IS_EXACT { (&mut [][..], out) } else { out.as_chunks_mut::<LINES>() };
-    for (i, out) in fours.iter_mut().enumerate() {
-        let first = i * LINES;
-        let dots = four_dots([row(first), row(first + 1), row(first + 2), row(first + 3)], vector);
-        for (out, dot) in out.iter_mut().zip(dots) {
-            *out = out.plus(dot);
-        }
+    let in_lanes = if C::IS_EXACT { 0 } else { out.len() };
+    let (in_lanes, one_by_one) = out.split_at_mut(in_lanes / LINES * LINES);
+    let (eights, four) = in_lanes.as_chunks_mut::<{ 2 * LINES }>();
+    let row = |i: usize| &data[i * stride..][..vector.len()];
+    let group = |i: usize| [row(i), row(i + 1), row(i + 2), row(i + 3)];
+    for (i, out) in eights.iter_mut().enumerate() {
+        let first = i * 2 * LINES;
+        add_each(out, dots([group(first), group(first + LINES)], vector).as_flattened());
     }
-    for (i, out) in rest.iter_mut().enumerate() {
-        *out = out.plus(dot(row(fours.len() * LINES + i), vector));
+    let first = eights.len() * 2 * LINES;
+    if !four.is_empty() {
+        add_each(four, dots([group(first)], vector).as_flattened());
+    }
+    for (i, out) in one_by_one.iter_mut().enumerate() {
+        *out = out.plus(dot(row(first + four.len() + i), vector));
     }
 }
+}
+
+#[inline(always)]
+fn add_each<C: Number>(out: &mut [C], sums: &[C]) {
+    for (out, &sum) in out.iter_mut().zip(sums) {
+        *out = out.plus(sum);
+    }
 }
 
 /// The same for rows of `N` elements, which are fewer than lanes. If nothing lies between the rows, vectors have the
@@ -215,41 +226,43 @@ pub(super) fn add_multiples<C: Number>(data: &[C], stride: usize, factors: &[C],
 /// The number of chunks of [`LANES`] products that are summed one after another.
 const CHAIN: usize = 8;
 
-/// The products of four rows with a vector of equal length: the vector is loaded once.
+/// The products of groups of four rows with a vector of equal length. A group takes a chain of chunks at a time, so that
+/// the vector is loaded once for four rows, and memory is read in the order of all rows at once: eight rows take 0.85 of
+/// the time of four twice if no cache has them.
 #[inline(always)]
-fn four_dots<C: Number>(rows: [&[C]; LINES], vector: &[C]) -> [C; LINES] {
-    // Sums in separate variables, as in `dot`.
-    let [mut t0, mut t1, mut t2, mut t3] = [[C::ZERO; LANES]; LINES];
-    let (chunks, rest) = vector.as_chunks::<LANES>();
-    let [r0, r1, r2, r3] = rows;
-    let (r0, rest0) = r0.as_chunks::<LANES>();
-    let (r1, rest1) = r1.as_chunks::<LANES>();
-    let (r2, rest2) = r2.as_chunks::<LANES>();
-    let (r3, rest3) = r3.as_chunks::<LANES>();
-    let chains = chunks.chunks(CHAIN).zip(r0.chunks(CHAIN)).zip(r1.chunks(CHAIN));
-    for ((((v, r0), r1), r2), r3) in chains.zip(r2.chunks(CHAIN)).zip(r3.chunks(CHAIN)) {
-        let [mut s0, mut s1, mut s2, mut s3] = [[C::ZERO; LANES]; LINES];
-        for ((((v, a), b), c), d) in v.iter().zip(r0).zip(r1).zip(r2).zip(r3) {
-            s0 = plus_products(s0, a, v);
-            s1 = plus_products(s1, b, v);
-            s2 = plus_products(s2, c, v);
-            s3 = plus_products(s3, d, v);
-        }
-        for lane in 0..LANES {
-            t0[lane] = t0[lane].plus(s0[lane]);
-            t1[lane] = t1[lane].plus(s1[lane]);
-            t2[lane] = t2[lane].plus(s2[lane]);
-            t3[lane] = t3[lane].plus(s3[lane]);
+fn dots<C: Number, const GROUPS: usize>(rows: [[&[C]; LINES]; GROUPS], vector: &[C]) -> [[C; LINES]; GROUPS] {
+    let mut sums = [[[C::ZERO; LANES]; LINES]; GROUPS];
+    let whole = vector.len() / LANES * LANES;
+    for start in (0..whole).step_by(CHAIN * LANES) {
+        let chain = start..whole.min(start + CHAIN * LANES);
+        for (sums, rows) in sums.iter_mut().zip(&rows) {
+            let chunks = |index: usize| rows[index][chain.clone()].as_chunks::<LANES>().0;
+            let (v, a, b, c, d) = (&vector[chain.clone()], chunks(0), chunks(1), chunks(2), chunks(3));
+            // Sums in separate variables, as in `dot`.
+            let [mut s0, mut s1, mut s2, mut s3] = [[C::ZERO; LANES]; LINES];
+            for ((((v, a), b), c), d) in v.as_chunks::<LANES>().0.iter().zip(a).zip(b).zip(c).zip(d) {
+                s0 = plus_products(s0, a, v);
+                s1 = plus_products(s1, b, v);
+                s2 = plus_products(s2, c, v);
+                s3 = plus_products(s3, d, v);
+            }
+            for (sums, chain) in sums.iter_mut().zip([s0, s1, s2, s3]) {
+                for lane in 0..LANES {
+                    sums[lane] = sums[lane].plus(chain[lane]);
+                }
+            }
         }
     }
-    let mut sums = [t0, t1, t2, t3];
-    for (sums, row) in sums.iter_mut().zip([rest0, rest1, rest2, rest3]) {
-        for ((sum, &a), &v) in sums.iter_mut().zip(row).zip(rest) {
-            *sum = sum.plus_product(a, v);
+    let mut dots = [[C::ZERO; LINES]; GROUPS];
+    for ((dots, sums), rows) in dots.iter_mut().zip(&mut sums).zip(&rows) {
+        for ((dot, sums), row) in dots.iter_mut().zip(sums).zip(rows) {
+            for ((sum, &a), &v) in sums.iter_mut().zip(&row[whole..]).zip(&vector[whole..]) {
+                *sum = sum.plus_product(a, v);
+            }
+            *dot = join_lanes(*sums);
         }
     }
-    let [t0, t1, t2, t3] = sums;
-    [join_lanes(t0), join_lanes(t1), join_lanes(t2), join_lanes(t3)]
+    dots
 }
 
 /// The sum of all lanes, in pairs.
