@@ -507,3 +507,21 @@ fn rows_by_a_vector_are_summed_in_order() {
     check_row_orders(|x| x);
     check_row_orders(|x| Complex::new(x as f32, (1.0 - x) as f32));
 }
+
+#[test]
+fn rows_by_a_vector_for_every_count() {
+    let small = |index: usize| (index % 13) as f32 - 6.0;
+    for terms in [9, 16, 31, 128, 131, 300] {
+        let stride = terms + 3;
+        let data: Vec<f32> = (0..21 * stride).map(small).collect();
+        let vector: Vec<f32> = (0..terms).map(|index| small(index * 5)).collect();
+        for rows in 0..=21 {
+            let mut out = vec![1.0; rows];
+            super::vector::add_dots(&data, stride, &vector, &mut out);
+            // Sums of small integers are exact in any order.
+            let expected = |row: &[f32]| 1.0 + row.iter().zip(&vector).map(|(a, b)| a * b).sum::<f32>();
+            let expected: Vec<f32> = data.chunks(stride).take(rows).map(expected).collect();
+            assert_eq!(out, expected, "{rows} rows of {terms}");
+        }
+    }
+}
