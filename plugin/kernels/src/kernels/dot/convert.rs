@@ -148,8 +148,7 @@ type NarrowPart<C> = fn(&[C], &mut [u8]);
 pub(in crate::kernels) struct Widen<C> {
     /// `None` where the elements are `C` already.
     convert: Option<WidenPart<C>>,
-    /// The bytes of a stored element.
-    width: usize,
+    from: ElementType,
 }
 
 impl<C: Number> Widen<C> {
@@ -162,12 +161,18 @@ impl<C: Number> Widen<C> {
         memory: &'a mut Scratch<C>,
     ) -> Result<&'a [C], Error> {
         let Some(convert) = self.convert else { return Ok(inputs.get(index)) };
-        let count = inputs.get::<u8>(index).len() / self.width;
+        let width = self.from.byte_width();
+        let count = inputs.get::<u8>(index).len() / width;
         *memory = cx.scratch(count)?;
-        cx.pool.for_chunks(conversion::<C>(count, self.width), memory, 64, |start, out| {
+        cx.pool.for_chunks(conversion::<C>(count, width), memory, 64, |start, out| {
             convert(inputs, index, start, out);
         });
         Ok(memory)
+    }
+
+    /// The type of stored elements.
+    pub(super) fn from(&self) -> ElementType {
+        self.from
     }
 
     /// All elements of operand `index`, if they are `C` already.
@@ -240,7 +245,7 @@ macro_rules! conversions {
                     _ if <$C>::holds(element) => None,
                     _ => by_element!(element, T => Some(widen_part::<T, $C> as _)),
                 };
-                Widen { convert, width: element.byte_width() }
+                Widen { convert, from: element }
             }
 
             fn narrow(element: ElementType) -> Narrow<$C> {

@@ -514,14 +514,18 @@ fn rows_by_a_vector_for_every_count() {
     for terms in [9, 16, 31, 128, 131, 300] {
         let stride = terms + 3;
         let data: Vec<f32> = (0..21 * stride).map(small).collect();
+        let halves: Vec<bf16> = data.iter().map(|&element| bf16::from_f32(element)).collect();
         let vector: Vec<f32> = (0..terms).map(|index| small(index * 5)).collect();
         for rows in 0..=21 {
             let mut out = vec![1.0; rows];
             super::vector::add_dots(&data, stride, &vector, &mut out);
+            let mut of_halves = vec![1.0; rows];
+            super::vector::add_dots(&halves, stride, &vector, &mut of_halves);
             // Sums of small integers are exact in any order.
             let expected = |row: &[f32]| 1.0 + row.iter().zip(&vector).map(|(a, b)| a * b).sum::<f32>();
             let expected: Vec<f32> = data.chunks(stride).take(rows).map(expected).collect();
             assert_eq!(out, expected, "{rows} rows of {terms}");
+            assert_eq!(of_halves, expected, "{rows} rows of {terms} bf16");
         }
     }
 }

@@ -3,9 +3,11 @@
 use std::ops::Range;
 
 use oxcall::Error;
+use oxcall_hlo::ElementType;
 
 use super::matmul::Mat;
 use super::{Number, Widen};
+use crate::element::bf16;
 use crate::kernel::{Context, Inputs};
 use crate::kernels::simd::vectorised;
 use crate::memory::Scratch;
@@ -87,6 +89,27 @@ fn add_part<C: Number>(matrix: Mat<'_, C>, vector: &[C], first: usize, columns: 
     }
 }
 
+/// An element of a matrix, which a loop of sums loads as `C`.
+pub(super) trait Stored<C>: Copy {
+    /// The number.
+    fn load(self) -> C;
+}
+
+impl<C: Number> Stored<C> for C {
+    #[inline(always)]
+    fn load(self) -> C {
+        self
+    }
+}
+
+impl Stored<f32> for bf16 {
+    // `to_f32` looks for NaNs first, and quietens them; a product does that.
+    #[inline(always)]
+    fn load(self) -> f32 {
+        f32::from_bits(u32::from(self.to_bits()) << 16)
+    }
+}
+
 /// A matrix in an operand, with dense rows or columns.
 pub(super) struct Operand<'a, C> {
     pub(super) inputs: Inputs<'a>,
@@ -100,12 +123,17 @@ pub(super) struct Operand<'a, C> {
 
 impl<C: Number> Operand<'_, C> {
     /// Computes `out = matrix vector` for the rows from the element at `offset` on. Elements that need a conversion are
-    /// converted a few kilobytes at a time.
+    /// converted a few kilobytes at a time, or as rows of `bf16` are loaded.
     pub(super) fn multiply(&self, offset: usize, vector: &[C], out: &mut [C]) {
         out.fill(C::ZERO);
         let add = if self.by_column { add_multiples } else { add_dots };
         if let Some(elements) = self.widen.whole(self.inputs, self.index) {
             return add(&elements[offset..], self.stride, vector, out);
+        }
+        if !self.by_column && self.widen.from() == ElementType::BF16 && C::holds(ElementType::F32) {
+            let elements: &[bf16] = self.inputs.get(self.index);
+            let (vector, out): (&[f32], _) = (bytemuck::cast_slice(vector), bytemuck::cast_slice_mut(out));
+            return add_dots(&elements[offset..], self.stride, vector, out);
         }
         let mut block = [C::ZERO; LINES * LINE];
         let (lines, len) = if self.by_column { (vector.len(), out.len()) } else { (out.len(), vector.len()) };
@@ -135,15 +163,15 @@ const LINE: usize = 1024;
 
 vectorised! {
 /// Adds to each element of `out` the product of a row of `data` and `vector`; rows are `stride` apart.
-pub(super) fn add_dots<C: Number>(data: &[C], stride: usize, vector: &[C], out: &mut [C]) {
+pub(super) fn add_dots<C: Number, S: Stored<C>>(data: &[S], stride: usize, vector: &[C], out: &mut [C]) {
     match vector.len() {
-        2 => return add_short_dots::<C, 2>(data, stride, vector, out),
-        3 => return add_short_dots::<C, 3>(data, stride, vector, out),
-        4 => return add_short_dots::<C, 4>(data, stride, vector, out),
-        5 => return add_short_dots::<C, 5>(data, stride, vector, out),
-        6 => return add_short_dots::<C, 6>(data, stride, vector, out),
-        7 => return add_short_dots::<C, 7>(data, stride, vector, out),
-        8 => return add_short_dots::<C, 8>(data, stride, vector, out),
+        2 => return add_short_dots::<C, S, 2>(data, stride, vector, out),
+        3 => return add_short_dots::<C, S, 3>(data, stride, vector, out),
+        4 => return add_short_dots::<C, S, 4>(data, stride, vector, out),
+        5 => return add_short_dots::<C, S, 5>(data, stride, vector, out),
+        6 => return add_short_dots::<C, S, 6>(data, stride, vector, out),
+        7 => return add_short_dots::<C, S, 7>(data, stride, vector, out),
+        8 => return add_short_dots::<C, S, 8>(data, stride, vector, out),
         _ => {}
     }
     // LLVM chooses the lanes of sums in any order: of ours, it would gather those of one sum.
@@ -176,7 +204,7 @@ fn add_each<C: Number>(out: &mut [C], sums: &[C]) {
 /// The same for rows of `N` elements, which are fewer than lanes. If nothing lies between the rows, vectors have the
 /// elements of several.
 #[inline(always)]
-fn add_short_dots<C: Number, const N: usize>(data: &[C], stride: usize, vector: &[C], out: &mut [C]) {
+fn add_short_dots<C: Number, S: Stored<C>, const N: usize>(data: &[S], stride: usize, vector: &[C], out: &mut [C]) {
     let vector: &[C; N] = vector.first_chunk().expect("the length was looked at");
     if stride == N {
         for (out, row) in out.iter_mut().zip(data.as_chunks::<N>().0) {
@@ -192,10 +220,10 @@ fn add_short_dots<C: Number, const N: usize>(data: &[C], stride: usize, vector: 
 
 /// The products of a few elements, added one after the other.
 #[inline(always)]
-fn short_dot<C: Number, const N: usize>(a: &[C; N], b: &[C; N]) -> C {
-    let mut sum = a[0].times(b[0]);
+fn short_dot<C: Number, S: Stored<C>, const N: usize>(a: &[S; N], b: &[C; N]) -> C {
+    let mut sum = a[0].load().times(b[0]);
     for index in 1..N {
-        sum = sum.plus_product(a[index], b[index]);
+        sum = sum.plus_product(a[index].load(), b[index]);
     }
     sum
 }
@@ -230,7 +258,10 @@ const CHAIN: usize = 8;
 /// that the vector is loaded once for four rows, and the processor loads ahead in all rows: eight take 0.9 of the time
 /// of four twice if no cache has them.
 #[inline(always)]
-fn dots<C: Number, const GROUPS: usize>(rows: [[&[C]; LINES]; GROUPS], vector: &[C]) -> [[C; LINES]; GROUPS] {
+fn dots<C: Number, S: Stored<C>, const GROUPS: usize>(
+    rows: [[&[S]; LINES]; GROUPS],
+    vector: &[C],
+) -> [[C; LINES]; GROUPS] {
     let mut sums = [[[C::ZERO; LANES]; LINES]; GROUPS];
     let whole = vector.len() / LANES * LANES;
     for start in (0..whole).step_by(CHAIN * LANES) {
@@ -257,7 +288,7 @@ fn dots<C: Number, const GROUPS: usize>(rows: [[&[C]; LINES]; GROUPS], vector: &
     for ((dots, sums), rows) in dots.iter_mut().zip(&mut sums).zip(&rows) {
         for ((dot, sums), row) in dots.iter_mut().zip(sums).zip(rows) {
             for ((sum, &a), &v) in sums.iter_mut().zip(&row[whole..]).zip(&vector[whole..]) {
-                *sum = sum.plus_product(a, v);
+                *sum = sum.plus_product(a.load(), v);
             }
             *dot = join_lanes(*sums);
         }
@@ -280,9 +311,9 @@ fn join_lanes<C: Number>(mut sums: [C; LANES]) -> C {
 
 /// The product of two vectors of equal length.
 #[inline(always)]
-pub(super) fn dot<C: Number>(a: &[C], b: &[C]) -> C {
+pub(super) fn dot<C: Number, S: Stored<C>>(a: &[S], b: &[C]) -> C {
     if C::IS_EXACT {
-        return a.iter().zip(b).fold(C::ZERO, |sum, (&a, &b)| sum.plus_product(a, b));
+        return a.iter().zip(b).fold(C::ZERO, |sum, (a, &b)| sum.plus_product(a.load(), b));
     }
     // Sums in separate variables stay in vector registers; as an array of arrays they do not.
     let [mut s0, mut s1, mut s2, mut s3] = [[C::ZERO; LANES]; 4];
@@ -300,8 +331,8 @@ pub(super) fn dot<C: Number>(a: &[C], b: &[C]) -> C {
     for (a, b) in a.iter().zip(b) {
         s0 = plus_products(s0, a, b);
     }
-    for ((sum, &a), &b) in s1.iter_mut().zip(a_rest).zip(b_rest) {
-        *sum = sum.plus_product(a, b);
+    for ((sum, a), &b) in s1.iter_mut().zip(a_rest).zip(b_rest) {
+        *sum = sum.plus_product(a.load(), b);
     }
     for lane in 0..LANES {
         s0[lane] = s0[lane].plus(s1[lane]).plus(s2[lane].plus(s3[lane]));
@@ -310,9 +341,9 @@ pub(super) fn dot<C: Number>(a: &[C], b: &[C]) -> C {
 }
 
 #[inline(always)]
-fn plus_products<C: Number>(mut sums: [C; LANES], a: &[C; LANES], b: &[C; LANES]) -> [C; LANES] {
+fn plus_products<C: Number, S: Stored<C>>(mut sums: [C; LANES], a: &[S; LANES], b: &[C; LANES]) -> [C; LANES] {
     for lane in 0..LANES {
-        sums[lane] = sums[lane].plus_product(a[lane], b[lane]);
+        sums[lane] = sums[lane].plus_product(a[lane].load(), b[lane]);
     }
     sums
 }
