@@ -46,14 +46,14 @@ fn count_readers(func: &Func, region: &Region, readers: &mut Uses) {
     }
 }
 
-/// Whether the left operand has few enough rows for the product to read the right operand's columns in place.
+/// Whether the product reads the right operand in place, because the left one has only a few rows.
 fn has_few_rows(dims: &DotDims, lhs: &TensorType, rhs: &TensorType) -> bool {
     let free = free(lhs.rank(), &dims.lhs_batching, &dims.lhs_contracting);
     let rows = free.iter().map(|&dim| lhs.dims[dim]).product();
     dims.lhs_batching.is_empty() && reads_rows(rhs.byte_size(), rows)
 }
 
-/// Whether a product is of floats, and every sum has at least [`FEWEST`] terms.
+/// Whether a product multiplies floats or complex numbers and adds at least [`FEWEST`] terms for each result.
 fn is_long(dims: &DotDims, lhs: &TensorType) -> bool {
     let terms: usize = dims.lhs_contracting.iter().map(|&dim| lhs.dims[dim]).product();
     terms >= FEWEST && (lhs.element.is_float() || lhs.element.is_complex())

@@ -89,9 +89,9 @@ fn add_part<C: Number>(matrix: Mat<'_, C>, vector: &[C], first: usize, columns: 
     }
 }
 
-/// An element of a matrix, which a loop of sums loads as `C`.
+/// A stored element of a matrix that is summed as `C`.
 pub(super) trait Stored<C>: Copy {
-    /// The number.
+    /// The element as a `C`, without rounding.
     fn load(self) -> C;
 }
 
@@ -103,7 +103,7 @@ impl<C: Number> Stored<C> for C {
 }
 
 impl Stored<f32> for bf16 {
-    // `to_f32` looks for NaNs first, and quietens them; a product does that.
+    // `to_f32` also looks for signalling NaNs and quiets them; the multiplication does that anyway.
     #[inline(always)]
     fn load(self) -> f32 {
         f32::from_bits(u32::from(self.to_bits()) << 16)
@@ -122,8 +122,8 @@ pub(super) struct Operand<'a, C> {
 }
 
 impl<C: Number> Operand<'_, C> {
-    /// Computes `out = matrix vector` for the rows from the element at `offset` on. Elements that need a conversion are
-    /// converted a few kilobytes at a time, or as rows of `bf16` are loaded.
+    /// Computes `out = matrix vector` for the rows from the element at `offset` on. Rows of
+    /// `bf16` are converted as they are loaded, other elements that need a conversion a few kilobytes at a time.
     pub(super) fn multiply(&self, offset: usize, vector: &[C], out: &mut [C]) {
         out.fill(C::ZERO);
         let add = if self.by_column { add_multiples } else { add_dots };
@@ -194,6 +194,7 @@ pub(super) fn add_dots<C: Number, S: Stored<C>>(data: &[S], stride: usize, vecto
 }
 }
 
+/// Adds each of `sums` to an element of `out`.
 #[inline(always)]
 fn add_each<C: Number>(out: &mut [C], sums: &[C]) {
     for (out, &sum) in out.iter_mut().zip(sums) {
@@ -254,9 +255,9 @@ pub(super) fn add_multiples<C: Number>(data: &[C], stride: usize, factors: &[C],
 /// The number of chunks of [`LANES`] products that are summed one after another.
 const CHAIN: usize = 8;
 
-/// The products of groups of four rows with a vector of equal length. Groups take turns, a chain of chunks each, so
-/// that the vector is loaded once for four rows, and the processor loads ahead in all rows: eight take 0.9 of the time
-/// of four twice if no cache has them.
+/// The products of groups of four rows with a vector of equal length. Groups take turns, one chain of chunks each: the
+/// vector is loaded once for four rows, and the processor loads ahead in all rows. Eight rows that no cache holds take
+/// 0.9 of the time that four take twice.
 #[inline(always)]
 fn dots<C: Number, S: Stored<C>, const GROUPS: usize>(
     rows: [[&[S]; LINES]; GROUPS],
