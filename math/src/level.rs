@@ -81,11 +81,11 @@ pub enum Best {
     Avx512,
 }
 
-/// The best level that the processor has.
+/// The best level that the processor has, and that this build has code for.
 pub fn best() -> Best {
     #[cfg(target_arch = "x86_64")]
     {
-        if Avx512::is_present() {
+        if !cfg!(oxcall_max_isa = "avx2") && Avx512::is_present() {
             return Best::Avx512;
         }
         if Avx2::is_present() {
@@ -120,3 +120,29 @@ macro_rules! with_level {
 }
 #[doc(inline)]
 pub use with_level;
+
+/// A function of slices whose loops LLVM vectorises: compiled for AVX-512, AVX2 and the baseline, and selected at run
+/// time. On other architectures the baseline has vectors (NEON). Debug builds have only the baseline. The crate that
+/// uses it depends on `multiversion`.
+///
+/// A closure in such a function is compiled for the same instructions, so it becomes no part of a function of the
+/// standard library that takes it (`array::map`), unless that is inlined first: loops are written as `for`.
+#[macro_export]
+macro_rules! vectorised {
+    ($($item:tt)*) => {
+        #[cfg_attr(
+            all(not(debug_assertions), not(oxcall_max_isa = "avx2")),
+            multiversion::multiversion(targets(
+                "x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl+bmi1+bmi2+f16c+fma+lzcnt+popcnt",
+                "x86_64+avx2+bmi1+bmi2+f16c+fma+lzcnt+popcnt",
+            ))
+        )]
+        #[cfg_attr(
+            all(not(debug_assertions), oxcall_max_isa = "avx2"),
+            multiversion::multiversion(targets("x86_64+avx2+bmi1+bmi2+f16c+fma+lzcnt+popcnt"))
+        )]
+        $($item)*
+    };
+}
+#[doc(inline)]
+pub use vectorised;

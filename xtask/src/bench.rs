@@ -16,6 +16,9 @@ use crate::python::{self, pins};
 use crate::shell::{self, Context, Failure, Result};
 use crate::{commands, progress, workspace};
 
+/// Leaves AVX-512 out on both sides.
+const AVX2: &str = "--avx2";
+
 /// Where the numbers go that the repository keeps.
 const FOLDER: &str = "docs/bench";
 
@@ -36,7 +39,12 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 
 /// Programs on the plugin and on XLA:CPU, in turns; `tests/bench/plugin/options.py` reads the arguments.
 fn plugin(args: &[String]) -> Result<()> {
-    let mut command = python::on_plugin(&venv()?, "bench.plugin")?;
+    let for_avx2 = args.iter().any(|arg| arg == AVX2);
+    let library = if for_avx2 { workspace::build_plugin_for_avx2()? } else { workspace::build_plugin()? };
+    let mut command = python::with_plugin(&venv()?, "bench.plugin", &library)?;
+    if for_avx2 {
+        shell::add_flags(&mut command, "XLA_FLAGS", "--xla_cpu_max_isa=AVX2");
+    }
     command.arg(workspace::build_library("custom_ops")?).arg(bench_ops()?);
     command.arg(workspace::root().join(FOLDER).join("plugin")).arg(workspace::scratch("bench")?.join("plugin"));
     shell::run(command.args(args))

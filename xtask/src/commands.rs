@@ -36,8 +36,8 @@ pub(crate) const COMMANDS: &[Command] = &[
     Command {
         name: "test",
         forms: &[Form {
-            args: "[lint|rust|python|torch|thorough]...",
-            about: "every Rust, Python and PyTorch test, or the named parts (lint and thorough only if named)",
+            args: "[lint|rust|python|torch|thorough|avx2]...",
+            about: "every Rust, Python and PyTorch test, or the named parts (the last two and lint only if named)",
         }],
         run: test::run,
     },
@@ -109,7 +109,7 @@ pub(crate) const COMMANDS: &[Command] = &[
                 about: "the cost of a call of a torch operator beside C++; writes docs/bench/torch.md",
             },
             Form {
-                args: "plugin [NAME]... [--set programs|everyday|algorithms] [--huge-pages|--load] [--quick]",
+                args: "plugin [NAME]... [--set programs|everyday|algorithms] [--huge-pages|--load] [--avx2] [--quick]",
                 about: "programs beside XLA:CPU; without names or `--quick` it writes docs/bench/plugin.md",
             },
             Form { args: "linalg", about: "linear algebra beside XLA:CPU; writes docs/bench/linalg.md" },

@@ -57,6 +57,12 @@ pub(crate) fn forget_toolchain(command: &mut Command) {
     }
 }
 
+/// Adds to an environment variable that holds options, such as `RUSTFLAGS`, after those that this process has.
+pub(crate) fn add_flags<'a>(command: &'a mut Command, variable: &str, flags: &str) -> &'a mut Command {
+    let before = std::env::var(variable).unwrap_or_default();
+    command.env(variable, format!("{before} {flags}").trim_start())
+}
+
 /// The command line as a person would type it, with paths relative to the workspace.
 pub(crate) fn line(command: &Command) -> String {
     let root = format!("{}/", workspace::root().display());

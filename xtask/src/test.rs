@@ -7,8 +7,14 @@ use crate::python::{self, Venv, pins};
 use crate::shell::{self, Context, Failure, Result};
 use crate::{cpp, lanes, lint, workspace};
 
-pub(crate) const PARTS: &[lint::Part] =
-    &[("lint", || lint::run(&[])), ("rust", rust), ("python", pytest), ("torch", torch), ("thorough", thorough)];
+pub(crate) const PARTS: &[lint::Part] = &[
+    ("lint", || lint::run(&[])),
+    ("rust", rust),
+    ("python", pytest),
+    ("torch", torch),
+    ("thorough", thorough),
+    ("avx2", avx2),
+];
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     const DEFAULT: [&str; 3] = ["rust", "python", "torch"];
@@ -165,6 +171,14 @@ fn thorough() -> Result<()> {
     python::install_packages(&venv)?;
     let mut command = Libraries::build(&venv)?.tests(&venv, "tests/plugin");
     shell::run(command.env("OXCALL_TEST_EXTENT", "thorough"))
+}
+
+/// The tests of the plugin, built without code for AVX-512.
+fn avx2() -> Result<()> {
+    let venv = python::default_venv()?;
+    python::install_packages(&venv)?;
+    let libraries = Libraries { plugin: workspace::build_plugin_for_avx2()?, ..Libraries::build(&venv)? };
+    shell::run(&mut libraries.tests(&venv, "tests/plugin"))
 }
 
 /// The ops as PyTorch operators, where there is no JAX.

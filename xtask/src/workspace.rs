@@ -58,10 +58,23 @@ pub(crate) fn build_library(package: &str) -> Result<PathBuf> {
 /// The package of the bundled PJRT plugin.
 pub(crate) const PLUGIN: &str = "oxcall-plugin-bundled";
 
+/// The name of its library.
+const PLUGIN_LIBRARY: &str = "oxcall_plugin";
+
 /// Builds the bundled PJRT plugin in release mode and gives the path of its shared library.
 pub(crate) fn build_plugin() -> Result<PathBuf> {
     shell::run(&mut plugin_build())?;
     Ok(plugin_library())
+}
+
+/// Builds the bundled PJRT plugin without code for AVX-512, in a folder of its own, and gives the path of its shared
+/// library: it runs everywhere as on a processor that has AVX2 alone.
+pub(crate) fn build_plugin_for_avx2() -> Result<PathBuf> {
+    let folder = target().join("avx2");
+    let mut command = plugin_build();
+    command.arg("--target-dir").arg(&folder);
+    shell::run(shell::add_flags(&mut command, "RUSTFLAGS", "--cfg oxcall_max_isa=\"avx2\""))?;
+    Ok(folder.join("release").join(library_file(PLUGIN_LIBRARY)))
 }
 
 /// The command that builds the bundled PJRT plugin in release mode.
@@ -79,7 +92,7 @@ pub(crate) fn release_build(packages: &[&str]) -> Command {
 
 /// The shared library of the bundled PJRT plugin.
 pub(crate) fn plugin_library() -> PathBuf {
-    release_library("oxcall_plugin")
+    release_library(PLUGIN_LIBRARY)
 }
 
 /// Reads a file of the workspace.

@@ -33,7 +33,8 @@ impl Isa {
                 is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c")
             }
             Isa::Avx512 => {
-                Isa::Avx2.is_present()
+                !cfg!(oxcall_max_isa = "avx2")
+                    && Isa::Avx2.is_present()
                     && is_x86_feature_detected!("bmi2")
                     && is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512bw")

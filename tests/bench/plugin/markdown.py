@@ -25,7 +25,7 @@ def text(stem: str, stored: dict[str, Any]) -> str:
         "",
         "Written by `cargo xtask bench plugin`, whose options `--huge-pages` and `--load` renew rows of their own. A",
         "run renews the figures of processors with vectors as wide as its own: the plugin's code for AVX-512 is not",
-        "that for AVX2.",
+        "that for AVX2. `--avx2` leaves AVX-512 out on both sides, on a processor that has it.",
         "The same jitted program on XLA:CPU and on the plugin, in turns in one process; medians of one call, dispatch",
         "included. Ratios are XLA:CPU's time by ours: above 1, the plugin is faster. Before it is timed, each program",
         "runs once on both, and the results have to agree. With huge pages, glibc's `malloc` asks for them on both",

@@ -24,6 +24,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--set", choices=SETS)
     parser.add_argument("--quick", action="store_true")
+    # Read by xtask, which builds the plugin for it, and by `bench.machine`.
+    parser.add_argument("--avx2", action="store_true")
     condition = parser.add_mutually_exclusive_group()
     for name in (HUGE_PAGES, LOAD):
         flag = f"--{name.replace(' ', '-')}"

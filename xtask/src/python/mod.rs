@@ -171,10 +171,15 @@ pub(crate) fn install_packages(venv: &Venv) -> Result<()> {
 /// A command that runs one of the Python modules under `tests` in an environment with JAX, with the plugin, which is
 /// built first.
 pub(crate) fn on_plugin(venv: &Venv, module: &str) -> Result<Command> {
+    with_plugin(venv, module, &workspace::build_plugin()?)
+}
+
+/// Such a command, with this library of the plugin.
+pub(crate) fn with_plugin(venv: &Venv, module: &str, library: &Path) -> Result<Command> {
     install_packages(venv)?;
     let mut command = venv.python();
     command.args(["-m", module]).current_dir(workspace::root().join("tests"));
-    command.env("OXCALL_PLUGIN_LIBRARY", workspace::build_plugin()?);
+    command.env("OXCALL_PLUGIN_LIBRARY", library);
     Ok(command)
 }
 

@@ -6,9 +6,9 @@ use oxcall_hlo::{BinaryOp, ElementType, Func, Region, TensorType};
 use oxcall_kernels::element::{Element, Scalar};
 use oxcall_kernels::kernel::Context;
 use oxcall_kernels::kernels::combine::{Combine, by_combine};
-use oxcall_kernels::kernels::simd::vectorised;
 use oxcall_kernels::pool::Cost;
 use oxcall_kernels::scalar::{self, Body, Program};
+use oxcall_math::level::vectorised;
 
 use super::roots::Roots;
 use super::{CollectiveKernel, Group, ParticipantBuffers, strides};

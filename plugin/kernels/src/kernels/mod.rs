@@ -15,7 +15,6 @@ pub mod nest;
 mod random;
 pub mod reduce;
 mod scalars;
-pub mod simd;
 mod sort;
 #[cfg(test)]
 #[allow(unsafe_code, reason = "runs kernels on buffers of its own")]

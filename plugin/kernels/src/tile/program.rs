@@ -25,10 +25,10 @@ use crate::element::Scalar;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::movement::interleave::{interleave_few, place};
 use crate::kernels::reduce::RowFold;
-use crate::kernels::simd::vectorised;
 use crate::machine::{self, Block};
 use crate::math::function::TileFn;
 use crate::pool::Cost;
+use oxcall_math::level::vectorised;
 
 /// A step, which runs on each tile.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 
-use crate::kernels::simd::vectorised;
+use oxcall_math::level::vectorised;
 
 /// Repeats each element `N` times: a fill of a few elements takes longer to begin than to do.
 #[inline(always)]

@@ -6,6 +6,8 @@
 
 #![allow(clippy::needless_range_loop, reason = "several arrays have the same lanes")]
 
+use oxcall_math::level::vectorised;
+
 use super::triangular::Triangle;
 use crate::scalar::Real;
 
@@ -33,18 +35,6 @@ fn has_fused() -> bool {
     return is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
     #[cfg(not(target_arch = "x86_64"))]
     cfg!(target_arch = "aarch64")
-}
-
-/// A function whose loops LLVM vectorises, for the vectors of the processor at run time. Debug builds have only the
-/// baseline.
-macro_rules! vectorised {
-    ($($item:tt)*) => {
-        #[cfg_attr(not(debug_assertions), multiversion::multiversion(targets(
-            "x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl+bmi1+bmi2+f16c+fma+lzcnt+popcnt",
-            "x86_64+avx2+bmi1+bmi2+f16c+fma+lzcnt+popcnt",
-        )))]
-        $($item)*
-    };
 }
 
 /// The places of elements in a matrix: the distances of neighbours in a column and in a row.

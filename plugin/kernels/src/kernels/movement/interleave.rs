@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 
-use crate::kernels::simd::vectorised;
+use oxcall_math::level::vectorised;
 
 vectorised! {
 /// Writes rows of one element of each array.

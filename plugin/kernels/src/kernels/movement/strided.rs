@@ -12,10 +12,10 @@ use super::{stream, thin};
 use crate::by_width;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::nest::{self, Loop, Nest, Walk};
-use crate::kernels::simd::vectorised;
 use crate::machine::{Block, Copy, Slot};
 use crate::math::level::{self, Best};
 use crate::pool::{Cost, Pool};
+use oxcall_math::level::vectorised;
 
 /// Copies `operand[offset + sum(index * stride)]` to each `index` of a row-major result.
 #[derive(Debug)]

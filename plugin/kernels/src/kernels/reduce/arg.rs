@@ -12,9 +12,9 @@ use super::layout::Layout;
 use crate::element::{Element, bf16, f16};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::nest::Walk;
-use crate::kernels::simd::vectorised;
 use crate::machine::{Block, Slot};
 use crate::pool::Cost;
+use oxcall_math::level::vectorised;
 
 /// A reduction to the extreme value.
 #[derive(Debug)]

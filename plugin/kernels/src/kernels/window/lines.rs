@@ -3,7 +3,7 @@
 use crate::element::Element;
 use crate::kernels::combine::{Combine, is_common};
 use crate::kernels::reduce::{LANES, fold_lanes, fold_rows};
-use crate::kernels::simd::vectorised;
+use oxcall_math::level::vectorised;
 
 /// Neighbouring lines of equal windows.
 #[derive(Debug, Clone, Copy)]

@@ -12,10 +12,10 @@ use crate::element::{Element, Scalar};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::combine::{Combine, Precise, by_combine};
 use crate::kernels::scalars::{self, Arrays};
-use crate::kernels::simd::vectorised;
 use crate::machine::{Block, Slot};
 use crate::pool::Cost;
 use crate::scalar::Program;
+use oxcall_math::level::vectorised;
 
 /// The dimension along which totals run.
 #[derive(Debug, Clone, Copy)]
