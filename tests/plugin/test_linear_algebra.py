@@ -1,6 +1,8 @@
 """Linear algebra beside LAPACK: Schur forms in its order, elements of extreme sizes, narrow floats."""
 
 import functools
+import os
+import pathlib
 
 import jax
 import jax.numpy as jnp
@@ -150,3 +152,57 @@ def test_triangular_systems_of_narrow_floats(dtype, left, lower, transposed, uni
     assert ours.dtype == a.dtype
     # Computed in float32, and rounded once.
     np.testing.assert_array_equal(ours, exact.astype(np.float32).astype(dtype))
+
+
+def positive(a):
+    """A positive definite matrix."""
+    return a @ a.T / len(a) + jnp.eye(len(a), dtype=a.dtype)
+
+
+def from_eigenvectors(a):
+    values, vectors = jnp.linalg.eigh(a + a.T)
+    return (vectors * values) @ vectors.T, a + a.T
+
+
+def from_singular_vectors(a):
+    u, s, vt = jnp.linalg.svd(a)
+    return (u * s) @ vt, a
+
+
+def from_triangles(a):
+    permutation, lower, upper = jax.scipy.linalg.lu(a)
+    return permutation @ lower @ upper, a
+
+
+def from_cholesky_factor(a):
+    factor = jnp.linalg.cholesky(positive(a))
+    return factor @ factor.T, positive(a)
+
+
+def from_orthogonal(a):
+    q, r = jnp.linalg.qr(a)
+    return q @ r, a
+
+
+def from_solution(a):
+    return positive(a) @ jnp.linalg.solve(positive(a), a), a
+
+
+# What factors are multiplied to, beside what they are factors of, and so many rows that several threads take part.
+LARGE = {
+    from_eigenvectors: 300,
+    from_singular_vectors: 260,
+    from_triangles: 900,
+    from_cholesky_factor: 960,
+    from_orthogonal: 700,
+    from_solution: 900,
+}
+
+
+@pytest.mark.parametrize("function", LARGE)
+def test_several_threads_factor_a_large_matrix(function):
+    rows = LARGE[function]
+    near(*on("oxcall", function, draw("float64", rows, rows, seed=rows)), factor=2e5)
+    if len(os.sched_getaffinity(0)) > 1:
+        names = [path.read_text() for path in pathlib.Path("/proc/self/task").glob("*/comm")]
+        assert any(name.startswith("oxcall-linalg") for name in names), names

@@ -4,7 +4,7 @@
 //! operands and `info` codes, and the generic names of XLA. The algorithms are in [`dense`], each generic over the four
 //! element types ([`scalar`]).
 //!
-//! [`row_major`] is for the engine's own ops; [`matrix`] and `memory` serve the algorithms.
+//! [`row_major`] is for the engine's own ops; [`matrix`], `memory` and `workers` serve the algorithms.
 #![forbid(unsafe_code)]
 
 pub mod dense;
@@ -13,6 +13,7 @@ mod memory;
 pub mod row_major;
 pub mod scalar;
 pub mod targets;
+mod workers;
 
 // These are for programs of JAX; torch has linear algebra of its own.
 oxcall::namespace!(none);

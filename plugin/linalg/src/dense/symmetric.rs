@@ -1,12 +1,14 @@
 //! Hermitian matrices: eigenvalues and eigenvectors, and reduction to tridiagonal form.
 
 use faer::diag::DiagMut;
-use faer::linalg::evd::{ComputeEigenvectors, EvdError, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{Mat, Par};
+use faer::linalg::evd::{
+    ComputeEigenvectors, EvdError, SelfAdjointEvdParams, self_adjoint_evd, self_adjoint_evd_scratch,
+};
+use faer::{Auto, Mat, Par, Spec};
 
 use super::reflector::{self, add, dot};
 use super::scale::Scale;
-use super::with_scratch;
+use super::{DIVIDED, REDUCED_BY_THREADS, with_scratch};
 use crate::matrix::Matrix;
 use crate::scalar::{Real, Scalar};
 
@@ -32,7 +34,8 @@ pub fn eigen<T: Scalar>(
     let scale = Scale::of(&triangle.map(|at| source[at]).collect::<Vec<T>>());
     (0..n).for_each(|j| scale.apply(source.col_as_slice_mut(j)));
     let compute = if vectors { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
-    let scratch = self_adjoint_evd_scratch::<T>(n, compute, par, Default::default());
+    let params = params::<T>();
+    let scratch = self_adjoint_evd_scratch::<T>(n, compute, par, params);
     with_scratch(scratch, |stack| {
         self_adjoint_evd(
             source.as_ref(),
@@ -40,7 +43,7 @@ pub fn eigen<T: Scalar>(
             vectors.then(|| a.view_mut()),
             par,
             stack,
-            Default::default(),
+            params,
         )
     })?;
     if !lower && vectors {
@@ -49,6 +52,14 @@ pub fn eigen<T: Scalar>(
     scale.undo(&mut diagonal);
     values.iter_mut().zip(&diagonal).for_each(|(value, x)| *value = x.re());
     Ok(())
+}
+
+/// `faer`'s parameters. Those that it would choose take up to 1.3 times as long.
+fn params<T: Scalar>() -> Spec<SelfAdjointEvdParams, T> {
+    let mut params = <SelfAdjointEvdParams as Auto<T>>::auto();
+    params.recursion_threshold = DIVIDED;
+    params.tridiag.par_threshold = REDUCED_BY_THREADS[0];
+    Spec::new(params)
 }
 
 /// The tridiagonal matrix of a reduction, which also makes reflectors.

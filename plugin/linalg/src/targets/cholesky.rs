@@ -21,7 +21,7 @@ fn factor<T: Element>(uplo: u8, shape: [usize; 2], a: &mut [T], info: &mut [i32]
             many::cholesky(a, rows, lower_triangle, info);
         });
     }
-    each(pool, (work(shape), matrices::<T>(shape, 3)), chunks(a, rows * cols).zip(info), |(a, info), par| {
+    each(pool, (0.3 * work(shape), matrices::<T>(shape, 3)), chunks(a, rows * cols).zip(info), |(a, info), par| {
         *info = cholesky(&mut Matrix::new(a, rows, cols), lower, par).err().map_or(0, |minor| minor as i32);
     })
 }

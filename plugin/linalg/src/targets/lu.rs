@@ -27,7 +27,7 @@ fn factor<T: Element>(
         return groups(pool, shape, items, |((a, pivots), info)| many::lu(a, shape, pivots, info));
     }
     let items = chunks(a, rows * cols).zip(chunks(pivots, count)).zip(info);
-    each(pool, (work(shape), matrices::<T>(shape, 3)), items, |((a, pivots), info), par| {
+    each(pool, (0.4 * work(shape), matrices::<T>(shape, 3)), items, |((a, pivots), info), par| {
         *info = lu(&mut Matrix::new(a, rows, cols), pivots, par);
     })
 }

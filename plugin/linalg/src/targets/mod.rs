@@ -26,7 +26,7 @@ use oxcall::sync::Mutex;
 
 use crate::dense::many::LANES;
 use crate::dense::parallelism;
-use crate::memory;
+use crate::{memory, workers};
 
 /// The complex number of two `f32`.
 pub type C64 = Complex<f32>;
@@ -96,8 +96,7 @@ fn work([m, n]: [usize; 2]) -> f64 {
 const GRAIN: f64 = 1e5;
 
 /// Calls `run` with each item: several at once on the host's threads if there are several, or otherwise with leave to
-/// use the rayon threads that this runs on, if it does. An item takes about `work` operations, and up to `scratch`
-/// bytes.
+/// use as many of rayon's, if it is large. An item takes about `work` operations, and up to `scratch` bytes.
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if memory is short.
@@ -110,8 +109,12 @@ fn each<I: Send>(
     let mut items: Vec<I> = items.collect();
     if items.len() == 1 {
         memory::check(scratch)?;
-        let threads = rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads());
-        items.drain(..).for_each(|item| run(item, parallelism(threads, work)));
+        items.drain(..).for_each(|item| match parallelism(pool.num_threads(), work) {
+            Par::Seq => run(item, Par::Seq),
+            Par::Rayon(_) => {
+                workers::with_threads(pool.num_threads(), |threads| run(item, parallelism(threads, work)));
+            }
+        });
         return Ok(());
     }
     memory::check(scratch.saturating_mul(pool.num_threads().clamp(1, items.len().max(1))))?;

@@ -35,7 +35,7 @@ fn decompose<T: Element>(
     let factors = chunks(u, u_shape[0] * u_shape[1]).zip(chunks(vt, vt_shape[0] * vt_shape[1]));
     let items = chunks(a, rows * cols).zip(chunks(s, count)).zip(factors).zip(info);
     let factors = if vectors { matrices::<T>(u_shape, 1).saturating_add(matrices::<T>(vt_shape, 2)) } else { 0 };
-    let cost = (10.0 * work(shape), matrices::<T>(shape, 7).saturating_add(factors));
+    let cost = (20.0 * work(shape), matrices::<T>(shape, 7).saturating_add(factors));
     each(pool, cost, items, |(((a, s), (u, vt)), info), par| {
         let a = Matrix::new(a, rows, cols);
         if !a.is_finite() {

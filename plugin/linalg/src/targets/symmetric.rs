@@ -26,7 +26,7 @@ fn eigen<T: Element>(
     let lower = is_lower(uplo)?;
     info.fill(0);
     let items = chunks(a, n * n).zip(chunks(values, n)).zip(info);
-    each(pool, (10.0 * work([n, n]), matrices::<T>([n, n], 7)), items, |((a, values), info), par| {
+    each(pool, (16.0 * work([n, n]), matrices::<T>([n, n], 7)), items, |((a, values), info), par| {
         let mut a = Matrix::new(a, n, n);
         let triangle = |j: usize| if lower { j..n } else { 0..j + 1 };
         let finite = (0..n).all(|j| a.col(j)[triangle(j)].iter().all(|x| x.finite()));
