@@ -1,10 +1,13 @@
 //! Many small matrices at once: each lane of a vector has an element of another matrix, so that no loop is short and no
 //! lane waits for another.
 //!
-//! Loops over lanes, and nothing else, become vectors. Matrices lie one after another. Where there are fewer than
+//! Loops over lanes, and nothing else, become vectors. `black_box` hides the row of a loop where LLVM would otherwise
+//! gather elements of several rows, and scatter results. Matrices lie one after another. Where there are fewer than
 //! lanes, the last one is computed several times.
 
 #![allow(clippy::needless_range_loop, reason = "several arrays have the same lanes")]
+
+use std::hint::black_box;
 
 use oxcall_math::level::vectorised;
 
@@ -148,6 +151,8 @@ vectorised! {
 pub fn lu<T: Real>(a: &mut [T], [rows, cols]: [usize; 2], pivots: &mut [i32], zeros: &mut [i32]) {
     let steps = rows.min(cols);
     let (mut lanes, mut found) = (load(a, rows * cols), [0; LANES]);
+    let nothing = [T::zero(); LANES];
+    let mut factors = [nothing; MOST];
     for k in 0..steps {
         let chosen = exchange(&mut lanes, rows, k);
         for (pivots, chosen) in pivots.chunks_exact_mut(steps).zip(chosen) {
@@ -158,17 +163,17 @@ pub fn lu<T: Real>(a: &mut [T], [rows, cols]: [usize; 2], pivots: &mut [i32], ze
             let is_first = found[lane] == 0 && diagonal[lane] == T::zero();
             found[lane] = if is_first { k as i32 + 1 } else { found[lane] };
         }
-        // Nothing is eliminated below a zero.
-        for i in k + 1..rows {
+        // Nothing is eliminated below a zero: what is subtracted there is the product of zeros.
+        for i in (k + 1..rows).map(black_box) {
             let x = lanes[k * rows + i];
-            lanes[k * rows + i] = if_zero(&diagonal, &x, quotient(x, &diagonal));
+            let factor = quotient(x, &diagonal);
+            lanes[k * rows + i] = if_zero(&diagonal, &x, factor);
+            factors[i] = if_zero(&diagonal, &nothing, factor);
         }
-        for j in k + 1..cols {
-            let (eliminated, rest) = lanes.split_at_mut(j * rows);
-            let (eliminated, factor) = (&eliminated[k * rows..][..rows], rest[k]);
-            for i in k + 1..rows {
-                let less = less_product(rest[i], &eliminated[i], &factor);
-                rest[i] = if_zero(&diagonal, &rest[i], less);
+        for column in lanes[(k + 1) * rows..].chunks_exact_mut(rows) {
+            let pivot = if_zero(&diagonal, &nothing, column[k]);
+            for i in (k + 1..rows).map(black_box) {
+                column[i] = less_product(column[i], &factors[i], &pivot);
             }
         }
     }
@@ -192,18 +197,20 @@ fn exchange<T: Real>(lanes: &mut [Lanes<T>], rows: usize, k: usize) -> [i32; LAN
             largest[lane] = if is_larger { size } else { largest[lane] };
         }
     }
-    for i in k + 1..rows {
-        if !chosen.contains(&(i as i32)) {
-            continue;
+    if chosen == [k as i32; LANES] {
+        return chosen;
+    }
+    // Element by element: most lanes choose rows of their own, each of which would be a pass of vectors.
+    for column in lanes.chunks_exact_mut(rows) {
+        let above = column[k];
+        let mut pivots = above;
+        for lane in 0..LANES {
+            pivots[lane] = column[chosen[lane] as usize][lane];
         }
-        for column in lanes.chunks_exact_mut(rows) {
-            let (x, y) = (column[k], column[i]);
-            for lane in 0..LANES {
-                let is_chosen = chosen[lane] == i as i32;
-                column[k][lane] = if is_chosen { y[lane] } else { x[lane] };
-                column[i][lane] = if is_chosen { x[lane] } else { y[lane] };
-            }
+        for lane in 0..LANES {
+            column[chosen[lane] as usize][lane] = above[lane];
         }
+        column[k] = pivots;
     }
     chosen
 }
