@@ -88,12 +88,18 @@ def test_a_thread_that_waits_when_python_ends(fresh, waiting):
 
 
 def test_threads_that_wait_at_any_time(fresh):
-    """The thread wants the lock at any moment of the end: before it, while Python destroys its objects, never."""
+    """The thread wants the lock at any moment of the end: before it, while Python destroys its objects, never.
+
+    Arrays outlive their threads: jaxlib gives up the lock where it deletes one, in a destructor that may not be left
+    by unwinding.
+    """
     code = textwrap.dedent(LATE + JAX) + textwrap.dedent("""
         sys.setswitchinterval(1e-6)
+        kept = []
         for number in range(20):
             slow = jax.jit(lambda x: ops.promise(x, ending=np.int32(0), milliseconds=np.uint64(100 + 10 * number)) + 1)
-            in_background(slow(x).unsafe_buffer_pointer)
+            kept.append(slow(x))
+            in_background(kept[-1].unsafe_buffer_pointer)
         begun.wait()
         print("bye")
     """)
