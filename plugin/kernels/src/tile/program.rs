@@ -27,8 +27,8 @@ use crate::kernels::movement::interleave::{interleave_few, place};
 use crate::kernels::reduce::RowFold;
 use crate::machine::{self, Block};
 use crate::math::function::TileFn;
+use crate::math::level::vectorised;
 use crate::pool::Cost;
-use oxcall_math::level::vectorised;
 
 /// A step, which runs on each tile.
 #[derive(Debug, Clone)]

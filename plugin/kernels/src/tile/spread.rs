@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 
-use oxcall_math::level::vectorised;
+use crate::math::level::vectorised;
 
 /// Repeats each element `N` times: a fill of a few elements takes longer to begin than to do.
 #[inline(always)]

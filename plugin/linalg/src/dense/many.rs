@@ -200,7 +200,7 @@ fn exchange<T: Real>(lanes: &mut [Lanes<T>], rows: usize, k: usize) -> [i32; LAN
     if chosen == [k as i32; LANES] {
         return chosen;
     }
-    // Element by element: most lanes choose rows of their own, each of which would be a pass of vectors.
+    // One element at a time: most lanes choose different rows, and vectors would need a pass for each row.
     for column in lanes.chunks_exact_mut(rows) {
         let above = column[k];
         let mut pivots = above;

@@ -29,10 +29,6 @@ const SHARED: f64 = 2.5e8;
 /// The size from which on `faer` divides eigenvalue problems, instead of iterating by rotations.
 const DIVIDED: usize = 96;
 
-/// The elements of a matrix from which on threads share the steps of its reduction to two or three diagonals, each of
-/// which reads all of it: of a symmetric one, and of another.
-const REDUCED_BY_THREADS: [usize; 2] = [384 * 384, 2048 * 2048];
-
 /// How about `work` operations on one matrix are done, where `threads` threads of rayon are there for it.
 pub fn parallelism(threads: usize, work: f64) -> Par {
     if threads > 1 && work >= SHARED { Par::rayon(threads) } else { Par::Seq }

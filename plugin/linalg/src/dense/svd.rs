@@ -5,7 +5,7 @@ use faer::linalg::svd::{ComputeSvdVectors, SvdError, SvdParams, svd, svd_scratch
 use faer::{Auto, Mat, Par, Spec};
 
 use super::scale::Scale;
-use super::{DIVIDED, REDUCED_BY_THREADS, with_scratch};
+use super::{DIVIDED, with_scratch};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 
@@ -61,10 +61,14 @@ pub fn decompose<T: Scalar>(
     Ok(())
 }
 
+/// The elements of a matrix from which on threads share the steps of its reduction to two diagonals, each of which
+/// reads all of it.
+const REDUCED_BY_THREADS: usize = 2048 * 2048;
+
 /// `faer`'s parameters. Those that it would choose take up to 1.2 times as long.
 fn params<T: Scalar>() -> Spec<SvdParams, T> {
     let mut params = <SvdParams as Auto<T>>::auto();
     params.recursion_threshold = DIVIDED;
-    params.bidiag.par_threshold = REDUCED_BY_THREADS[1];
+    params.bidiag.par_threshold = REDUCED_BY_THREADS;
     Spec::new(params)
 }

@@ -8,7 +8,7 @@ use faer::{Auto, Mat, Par, Spec};
 
 use super::reflector::{self, add, dot};
 use super::scale::Scale;
-use super::{DIVIDED, REDUCED_BY_THREADS, with_scratch};
+use super::{DIVIDED, with_scratch};
 use crate::matrix::Matrix;
 use crate::scalar::{Real, Scalar};
 
@@ -54,11 +54,15 @@ pub fn eigen<T: Scalar>(
     Ok(())
 }
 
+/// The elements of a matrix from which on threads share the steps of its reduction to three diagonals, each of which
+/// reads all of it.
+const REDUCED_BY_THREADS: usize = 384 * 384;
+
 /// `faer`'s parameters. Those that it would choose take up to 1.3 times as long.
 fn params<T: Scalar>() -> Spec<SelfAdjointEvdParams, T> {
     let mut params = <SelfAdjointEvdParams as Auto<T>>::auto();
     params.recursion_threshold = DIVIDED;
-    params.tridiag.par_threshold = REDUCED_BY_THREADS[0];
+    params.tridiag.par_threshold = REDUCED_BY_THREADS;
     Spec::new(params)
 }
 

@@ -5,8 +5,8 @@ use super::Job;
 use super::geometry::{Geometry, Role, count};
 use super::patches::{Located, Place};
 use crate::kernels::dot::Number;
+use crate::math::level::vectorised;
 use crate::pool::{Cost, Pool};
-use oxcall_math::level::vectorised;
 
 impl Geometry {
     /// Whether loops over groups or along the result are better than products of matrices.

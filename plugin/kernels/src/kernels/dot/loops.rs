@@ -8,7 +8,7 @@ use super::Number;
 use super::matmul::{Mat, MatMut, Shape};
 use super::vector::dot;
 use crate::kernel::Context;
-use oxcall_math::level::vectorised;
+use crate::math::level::vectorised;
 
 /// The rows and columns of the right operand in a block, chosen so that reused elements stay in the L1 cache.
 const BLOCK: (usize, usize) = (64, 256);

@@ -9,8 +9,8 @@ use super::matmul::Mat;
 use super::{Number, Widen};
 use crate::element::bf16;
 use crate::kernel::{Context, Inputs};
+use crate::math::level::vectorised;
 use crate::memory::Scratch;
-use oxcall_math::level::vectorised;
 
 /// The number of partial sums that are added side by side; one float sum would be as slow as its chain of additions.
 const LANES: usize = 16;

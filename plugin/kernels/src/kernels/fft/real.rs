@@ -12,7 +12,7 @@ use rustfft::{Fft, FftDirection, FftNum};
 use super::Real;
 use super::roots::root;
 use crate::element::Complex;
-use oxcall_math::level::vectorised;
+use crate::math::level::vectorised;
 
 /// A transform from real numbers, or back to them without a factor.
 pub(super) struct RealPlan<F: FftNum + Pod> {

@@ -8,7 +8,7 @@ use crate::kernel::Inputs;
 use crate::kernels::movement::row_major;
 use crate::kernels::nest::{self, Loop, Nest, Walk};
 use crate::machine::{Slot, Start};
-use oxcall_math::level::vectorised;
+use crate::math::level::vectorised;
 
 /// The start of a window that is out of bounds.
 pub(super) const NOWHERE: usize = usize::MAX;

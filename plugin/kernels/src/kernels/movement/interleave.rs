@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 
-use oxcall_math::level::vectorised;
+use crate::math::level::vectorised;
 
 vectorised! {
 /// Writes rows of one element of each array.

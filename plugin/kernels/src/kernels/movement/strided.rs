@@ -13,9 +13,8 @@ use crate::by_width;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::nest::{self, Loop, Nest, Walk};
 use crate::machine::{Block, Copy, Slot};
-use crate::math::level::{self, Best};
+use crate::math::level::{self, Best, vectorised};
 use crate::pool::{Cost, Pool};
-use oxcall_math::level::vectorised;
 
 /// Copies `operand[offset + sum(index * stride)]` to each `index` of a row-major result.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use bytemuck::Pod;
 
 use super::shuffle::{Tile, transposed};
 use super::tiles::Matrix;
-use oxcall_math::level::vectorised;
+use crate::math::level::vectorised;
 
 /// The most elements along the short side.
 pub(super) const MOST: usize = 16;

@@ -8,7 +8,7 @@ use super::shuffle::{Tile, transposed};
 use super::stream;
 use super::strided::{self, LONG};
 use super::thin::{self, Way};
-use oxcall_math::level::vectorised;
+use crate::math::level::vectorised;
 
 /// A matrix in an operand, dense along columns: element (row, column) at `base + row + column * stride`.
 pub(super) struct Matrix<'a, T> {

@@ -2,7 +2,7 @@
 #![allow(clippy::needless_range_loop, reason = "lanes of several words at once, as they are in vectors")]
 
 use super::{LANES, Word};
-use oxcall_math::level::vectorised;
+use crate::math::level::vectorised;
 
 /// Both words of the counters in all lanes.
 type Block = [[u32; LANES]; 2];

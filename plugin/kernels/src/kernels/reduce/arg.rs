@@ -13,8 +13,8 @@ use crate::element::{Element, bf16, f16};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::nest::Walk;
 use crate::machine::{Block, Slot};
+use crate::math::level::vectorised;
 use crate::pool::Cost;
-use oxcall_math::level::vectorised;
 
 /// A reduction to the extreme value.
 #[derive(Debug)]

@@ -5,7 +5,7 @@
 
 use bytemuck::Pod;
 
-use oxcall_math::level::vectorised;
+use crate::math::level::vectorised;
 
 /// Finds the positions of the first of the largest keys of rows, of so many elements each. [`MOST_LANES`] keys follow
 /// the last row.

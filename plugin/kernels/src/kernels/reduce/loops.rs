@@ -7,7 +7,7 @@ use super::narrow::{LANES, fold_lanes, fold_narrow};
 use super::rows::{fold_each, fold_slice};
 use crate::element::{Element, Scalar};
 use crate::kernels::combine::{Combine, by_combine, is_common};
-use oxcall_math::level::vectorised;
+use crate::math::level::vectorised;
 
 /// The type of [`fold_rows`].
 type FoldRows<T> = fn(&[T], &[usize], usize, &mut [<T as Element>::Wide]);

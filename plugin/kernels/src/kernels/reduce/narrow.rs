@@ -5,7 +5,7 @@
 use super::columns::{LONGEST_BLOCK, ROWS};
 use crate::element::Element;
 use crate::kernels::combine::Combine;
-use oxcall_math::level::vectorised;
+use crate::math::level::vectorised;
 
 /// The number of columns that are reduced at a time.
 pub(crate) const LANES: usize = 16;

@@ -15,8 +15,8 @@ use oxcall_hlo::ElementType;
 use super::keys::{Key, MOST_LANES};
 use crate::element::{Element, bf16, f16};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
+use crate::math::level::vectorised;
 use crate::pool::Cost;
-use oxcall_math::level::vectorised;
 
 /// An element of a type with an order.
 trait Ordered: Element {

@@ -6,7 +6,7 @@
 
 use crate::element::Element;
 use crate::kernels::combine::{Combine, is_common};
-use oxcall_math::level::vectorised;
+use crate::math::level::vectorised;
 
 /// The number of accumulators side by side.
 const LANES: usize = 32;

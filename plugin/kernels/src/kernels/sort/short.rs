@@ -7,8 +7,8 @@ use super::comparator::Key;
 use super::key::{Bits, Sortable, by_sortable};
 use super::sorter::restore_equal;
 use crate::kernel::{Context, Inputs, Outputs};
+use crate::math::level::vectorised;
 use crate::pool::Cost;
-use oxcall_math::level::vectorised;
 
 /// The most elements of a short row.
 pub(super) const LONGEST: usize = 32;

@@ -3,7 +3,7 @@
 use crate::element::Element;
 use crate::kernels::combine::{Combine, is_common};
 use crate::kernels::reduce::{LANES, fold_lanes, fold_rows};
-use oxcall_math::level::vectorised;
+use crate::math::level::vectorised;
 
 /// Neighbouring lines of equal windows.
 #[derive(Debug, Clone, Copy)]

@@ -10,9 +10,9 @@ use crate::element::Element;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::combine::by_combine;
 use crate::kernels::reduce::Loops;
+use crate::math::level::vectorised;
 use crate::memory::Scratch;
 use crate::pool::{Cost, Pool};
-use oxcall_math::level::vectorised;
 
 /// A reduction of windows.
 struct Windows<T: Element>

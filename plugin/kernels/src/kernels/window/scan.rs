@@ -13,9 +13,9 @@ use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::combine::{Combine, Precise, by_combine};
 use crate::kernels::scalars::{self, Arrays};
 use crate::machine::{Block, Slot};
+use crate::math::level::vectorised;
 use crate::pool::Cost;
 use crate::scalar::Program;
-use oxcall_math::level::vectorised;
 
 /// The dimension along which totals run.
 #[derive(Debug, Clone, Copy)]
