@@ -12,13 +12,14 @@ mod product;
 mod region;
 mod rows;
 mod select;
+mod shift;
 mod tail;
 mod wide;
 
 pub(crate) use region::{EmittedRegion, OUT_OF_FUEL, emit_region};
 
 use crate::encode::{Assembled, Assembler, Code, Isa, Operand, code, general, wide};
-use crate::ir::{Binary, Counts, Op, Program, Round, Shift, Store, Unary, Value, Width};
+use crate::ir::{Binary, Counts, Op, Program, Round, Store, Unary, Value, Width};
 use crate::listing::{label, label_of_store};
 use crate::registers::{Lifetimes, MOST_VECTORS, is_invariant};
 use crate::wide::Wide;
@@ -472,7 +473,7 @@ impl<'a> Emitter<'a> {
                 self.each(code, result, [0; MOST_VECTORS], operand, immediate);
                 result
             }
-            Op::Shift(kind, [a], amount) => self.shift_by(code(1, 1, 0x72), *kind, *a, *amount),
+            Op::Shift(kind, [a], amount) => self.shift(*kind, *a, *amount, Width::Word),
             Op::Binary(Binary::MultiplyHighSigned, args) => self.high_product(*args, true),
             Op::Binary(Binary::MultiplyHighUnsigned, args) => self.high_product(*args, false),
             Op::Binary(kind, args) => self.two(binary(*kind), *args, Width::Word),
@@ -484,7 +485,7 @@ impl<'a> Emitter<'a> {
             }
             Op::Compare(kind, args) => self.compare(*kind, *args, Width::Word),
             Op::PackedCompare(packing, kind, args) => self.compare(*kind, *args, packing.width()),
-            Op::PackedShift(kind, [a], amount) => self.shift_by(code(1, 1, 0x71), *kind, *a, *amount),
+            Op::PackedShift(kind, [a], amount) => self.shift(*kind, *a, *amount, Width::Half),
             Op::PackedBinary(packing, kind, args) => self.two(packed::binary(*packing, *kind), *args, packing.width()),
             Op::Select([_, a, b]) | Op::Wide(Wide::Select, [_, a, b])
                 if self.position > 0 && self.is_joined(self.position - 1) =>
@@ -521,19 +522,6 @@ impl<'a> Emitter<'a> {
         let second = self.operands_of(b, width);
         let result = self.result(&args);
         self.each(code, result, first, second, None);
-        result
-    }
-
-    /// Shifts the elements of an instruction.
-    fn shift_by(&mut self, code: Code, kind: Shift, a: Value, amount: u8) -> Registers {
-        let operand = self.registers(a).map(Operand::Register);
-        let result = self.result(&[a]);
-        let extension = match kind {
-            Shift::Left => 6,
-            Shift::Right => 2,
-            Shift::RightArithmetic => 4,
-        };
-        self.each(code, [extension; MOST_VECTORS], result, operand, Some(amount));
         result
     }
 

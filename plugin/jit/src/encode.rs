@@ -161,6 +161,8 @@ pub(crate) enum Operand {
     Mask(u8),
     /// The number of each lane, from 0: AVX2 only.
     Lanes,
+    /// The places of bytes, in the order in which each lane is rotated to the left by so many: AVX2 only.
+    Rotated(u8),
 }
 
 /// Finished code.
@@ -224,6 +226,8 @@ impl Assembler {
                 Operand::Pair(bits) => (bits >> (32 * (lane % 2))) as u32,
                 Operand::Mask(lanes) if lane < usize::from(lanes) => u32::MAX,
                 Operand::Lanes => lane as u32,
+                // Instructions choose bytes among those of four lanes.
+                Operand::Rotated(by) => (0x0302_0100 + 0x0404_0404 * (lane as u32 % 4)).rotate_left(8 * u32::from(by)),
                 _ => 0,
             };
             (0..size / 4).for_each(|lane| self.bytes.extend(word(lane).to_le_bytes()));
@@ -332,7 +336,7 @@ impl Assembler {
                     self.bytes.extend(displacement.to_le_bytes());
                 }
             }
-            Operand::Constant(_) | Operand::Pair(_) | Operand::Mask(_) | Operand::Lanes => {
+            Operand::Constant(_) | Operand::Pair(_) | Operand::Mask(_) | Operand::Lanes | Operand::Rotated(_) => {
                 let known = self.constants.iter().position(|&constant| constant == operand);
                 let constant = known.unwrap_or_else(|| {
                     self.constants.push(operand);
@@ -589,6 +593,6 @@ fn extension(operand: Operand) -> (u8, u8) {
     match operand {
         Operand::Register(number) => (number >> 4, number >> 3),
         Operand::Memory { base, index, .. } => (index.map_or(0, |(index, _)| index >> 3), base >> 3),
-        Operand::Constant(_) | Operand::Pair(_) | Operand::Mask(_) | Operand::Lanes => (0, 0),
+        Operand::Constant(_) | Operand::Pair(_) | Operand::Mask(_) | Operand::Lanes | Operand::Rotated(_) => (0, 0),
     }
 }

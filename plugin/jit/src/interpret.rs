@@ -192,6 +192,7 @@ fn shift(op: Shift, a: u32, amount: u32) -> u32 {
         Shift::Left => a << amount,
         Shift::Right => a >> amount,
         Shift::RightArithmetic => (a.cast_signed() >> amount).cast_unsigned(),
+        Shift::Rotate => a.rotate_left(amount),
     }
 }
 
@@ -213,6 +214,7 @@ impl Wide {
             Wide::Sqrt => pairs::float(arg(0)).sqrt().to_bits(),
             Wide::Round(round) => pairs::round(round, arg(0)),
             Wide::Shift(Shift::Left, amount) => arg(0) << amount,
+            Wide::Shift(Shift::Rotate, amount) => arg(0).rotate_left(amount.into()),
             Wide::Shift(_, amount) => arg(0) >> amount,
             Wide::Binary(op) => pairs::binary(op, arg(0), arg(1)),
             Wide::Fused => pairs::fused([0, 1, 2].map(arg)),

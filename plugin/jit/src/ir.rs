@@ -92,7 +92,7 @@ pub enum Unary {
     RoundToHalf,
 }
 
-/// Shifts by a constant less than 32.
+/// Shifts by a constant less than the width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shift {
     /// To the left.
@@ -101,6 +101,20 @@ pub enum Shift {
     Right,
     /// To the right, filling with the sign.
     RightArithmetic,
+    /// To the left, filling with the bits that leave.
+    Rotate,
+}
+
+impl Shift {
+    /// The left shift by which a rotation of `width` bits can be had of two shifts that fill with zeros.
+    pub(crate) fn rotation([left, right]: [(Shift, u8); 2], width: u8) -> Option<u8> {
+        match [left, right] {
+            [(Shift::Left, up), (Shift::Right, down)] | [(Shift::Right, down), (Shift::Left, up)] => {
+                (up + down == width).then_some(up)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Operations with two operands.
@@ -600,7 +614,7 @@ impl Builder {
         if let (Binary::And | Binary::Or | Binary::Xor, Some(p), Some(q)) = (op, self.of_truth(a), self.of_truth(b)) {
             return self.truth(self.binary(op, p, q));
         }
-        if let Some(shift) = self.shift_by(op, a, b) {
+        if let Some(shift) = self.shift_by(op, a, b).or_else(|| self.rotation(op, a, b)) {
             return shift;
         }
         if op == Binary::MultiplyBits
@@ -626,6 +640,14 @@ impl Builder {
             (Shift::RightArithmetic, _) => self.shift(kind, a, 31),
             _ => self.constant(0),
         })
+    }
+
+    /// A rotation, as the sum of two shifts of one value that have no bits in common.
+    fn rotation(&self, op: Binary, a: Value, b: Value) -> Option<Value> {
+        let (Binary::Or | Binary::Xor | Binary::AddBits) = op else { return None };
+        let (Op::Shift(left, [x], up), Op::Shift(right, [y], down)) = (self.op(a), self.op(b)) else { return None };
+        let amount = Shift::rotation([(left, up), (right, down)], 32).filter(|_| x == y)?;
+        Some(self.shift(Shift::Rotate, x, amount))
     }
 
     /// The first value, and the logarithm of the second if that is a power of two.

@@ -2,7 +2,7 @@
 //!
 //! Programs whose builder [is listed](crate::Builder::listed) have labels; others have none, and cost nothing.
 
-use crate::ir::{Op, Program, Store, Value};
+use crate::ir::{Op, Program, Shift, Store, Value};
 use crate::region::Place;
 use crate::wide::Wide;
 
@@ -89,6 +89,7 @@ fn text(program: &Program, op: &Op) -> String {
         Op::Constant(bits) => format!("constant 0x{bits:x}"),
         Op::Pair(bits) => format!("pair 0x{bits:x}"),
         Op::Unary(kind, _) => format!("{} {args}", words(kind)),
+        Op::Shift(Shift::Rotate, _, amount) => format!("rotate left {args}, {amount}"),
         Op::Shift(kind, _, amount) => format!("shift {} {args}, {amount}", words(kind)),
         Op::Binary(kind, _) => format!("{} {args}", words(kind)),
         Op::Fused(_) => format!("multiply add {args}"),
@@ -118,6 +119,7 @@ fn text(program: &Program, op: &Op) -> String {
 
 fn of_pairs(wide: &Wide) -> String {
     let name = match wide {
+        Wide::Shift(Shift::Rotate, amount) => format!("rotate left by {amount}"),
         Wide::Shift(kind, amount) => format!("shift {} by {amount}", words(kind)),
         Wide::Binary(kind) => words(kind),
         Wide::Compare(kind) => format!("compare {}", words(kind)),

@@ -6,6 +6,7 @@ mod packed;
 mod picks;
 mod program;
 mod region;
+mod rotations;
 mod schedule;
 mod wide;
 

@@ -165,7 +165,7 @@ impl WideBuilder<'_> {
         self.push(Wide::Round(round), [Some(a), None, None])
     }
 
-    /// A shift by less than 64 that fills with zeros.
+    /// A shift by less than 64 that does not fill with the sign.
     ///
     /// # Panics
     /// If `amount` is 64 or more, or the shift fills with the sign.
@@ -177,9 +177,24 @@ impl WideBuilder<'_> {
 
     /// An operation on two values.
     pub fn binary(self, op: WideBinary, a: Value, b: Value) -> Value {
+        if let Some(rotation) = self.rotation(op, a, b) {
+            return rotation;
+        }
         // Constants come second, where they need no register.
         let [a, b] = if op.is_commutative() && self.known(a).is_some() { [b, a] } else { [a, b] };
         self.push(Wide::Binary(op), [Some(a), Some(b), None])
+    }
+
+    /// A rotation, as the sum of two shifts of one value that have no bits in common.
+    fn rotation(self, op: WideBinary, a: Value, b: Value) -> Option<Value> {
+        let (WideBinary::Or | WideBinary::Xor | WideBinary::AddBits) = op else { return None };
+        let (Op::Wide(Wide::Shift(left, up), [x, ..]), Op::Wide(Wide::Shift(right, down), [y, ..])) =
+            (self.0.op(a), self.0.op(b))
+        else {
+            return None;
+        };
+        let amount = Shift::rotation([(left, up), (right, down)], 64).filter(|_| x == y)?;
+        Some(self.shift(Shift::Rotate, x, amount))
     }
 
     /// The bits that `a` does not have.

@@ -2,7 +2,7 @@
 
 use super::{Emitter, Registers, binary as word_binary, code, rounding, wide};
 use crate::encode::{Code, Isa, Length, Operand};
-use crate::ir::{Shift, Value, Width};
+use crate::ir::{Value, Width};
 use crate::registers::MOST_VECTORS;
 use crate::wide::{Conversion, Shuffle, Wide, WideBinary};
 
@@ -14,13 +14,7 @@ impl Emitter<'_> {
         match op {
             Wide::Sqrt => self.one(wide(1, 1, 0x51), a, None),
             Wide::Round(round) => self.one(wide(1, 3, 0x09), a, Some(rounding(round))),
-            Wide::Shift(shift, amount) => {
-                let extension = if shift == Shift::Left { 6 } else { 2 };
-                let result = self.result(args);
-                let operand = first.map(Operand::Register);
-                self.each(wide(1, 1, 0x73), [extension; MOST_VECTORS], result, operand, Some(amount));
-                result
-            }
+            Wide::Shift(kind, amount) => self.shift(kind, a, amount, Width::Pair),
             Wide::Binary(binary) => self.two(wide_binary(binary), [a, b], Width::Pair),
             Wide::Fused => self.fused([a, b, c], Width::Pair),
             Wide::Compare(kind) => self.compare(kind, [a, b], Width::Pair),

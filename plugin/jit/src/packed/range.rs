@@ -64,6 +64,7 @@ impl Range {
             Shift::Right if !self.is_unsigned() && amount == 0 => self,
             Shift::Right if !self.is_unsigned() => Range::unsigned(32 - u32::from(amount)),
             Shift::Right | Shift::RightArithmetic => Range { low: self.low >> amount, high: self.high >> amount },
+            Shift::Rotate => Range::ALL,
         }
     }
 

@@ -77,7 +77,7 @@ pub(super) fn program(random: &mut Random, ops: usize, has_pairs: bool) -> (Prog
                 integers.push(builder.binary(op, i, j));
             }
             10 => {
-                let shift = random.pick(&[Shift::Left, Shift::Right, Shift::RightArithmetic]);
+                let shift = random.pick(&[Shift::Left, Shift::Right, Shift::RightArithmetic, Shift::Rotate]);
                 integers.push(builder.shift(shift, i, random.below(32) as u8));
                 floats.push(builder.unary(Unary::ToFloat, i));
                 // Which NaN comes of two is not defined.
@@ -154,7 +154,7 @@ impl Pairs {
             }
             6 => {
                 let ops = [AddBits, SubtractBits, MultiplyLow, And, Or, Xor, ShiftLeft, ShiftRight];
-                let shift = random.pick(&[Shift::Left, Shift::Right]);
+                let shift = random.pick(&[Shift::Left, Shift::Right, Shift::Rotate]);
                 self.integers.push(b.binary(random.pick(&ops), b.shift(shift, i, random.below(64) as u8), j));
                 integers.push(b.convert(Conversion::Low, i));
                 let extend = random.pick(&[Conversion::SignExtend, Conversion::ZeroExtend]);
