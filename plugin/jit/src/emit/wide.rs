@@ -9,8 +9,6 @@ use crate::wide::{Conversion, Shuffle, Wide, WideBinary};
 impl Emitter<'_> {
     pub(super) fn wide(&mut self, op: Wide, args: [Value; 3]) -> Registers {
         let [a, b, c] = args;
-        let args = &args[..op.arity()];
-        let first = self.registers(a);
         match op {
             Wide::Sqrt => self.one(wide(1, 1, 0x51), a, None),
             Wide::Round(round) => self.one(wide(1, 3, 0x09), a, Some(rounding(round))),

@@ -10,6 +10,10 @@ pub(super) trait Bits: bytemuck::Pod + Ord + Default + Send + Sync {
     const BITS: u32;
     /// Joins both.
     fn with_position(self, position: u32) -> Self::WithPosition;
+    /// The key of both.
+    fn above_position(item: Self::WithPosition) -> Self;
+    /// The integer with the position `by` farther on.
+    fn farther(item: Self::WithPosition, by: u32) -> Self::WithPosition;
     /// The low 32 bits.
     fn low(self) -> u32;
     /// Some bits from `shift` on.
@@ -19,13 +23,21 @@ pub(super) trait Bits: bytemuck::Pod + Ord + Default + Send + Sync {
 }
 
 macro_rules! bits {
-    ($($ty:ty => $wide:ty),*) => {$(
+    ($($ty:ty, $bits:literal => $wide:ty;)*) => {$(
         impl Bits for $ty {
             type WithPosition = $wide;
-            const BITS: u32 = <$ty>::BITS;
+            const BITS: u32 = $bits;
             #[inline(always)]
             fn with_position(self, position: u32) -> $wide {
                 (self as $wide) << 32 | position as $wide
+            }
+            #[inline(always)]
+            fn above_position(item: $wide) -> $ty {
+                (item >> 32) as $ty
+            }
+            #[inline(always)]
+            fn farther(item: $wide, by: u32) -> $wide {
+                item + by as $wide
             }
             #[inline(always)]
             fn low(self) -> u32 {
@@ -43,7 +55,12 @@ macro_rules! bits {
     )*};
 }
 
-bits!(u32 => u64, u64 => u128, u128 => u128);
+bits! {
+    u32, 32 => u64;
+    u64, 64 => u128;
+    // A key of 64 bits above a position.
+    u128, 96 => u128;
+}
 
 /// An element from which keys are made.
 pub(super) trait Sortable: bytemuck::Pod + Send + Sync {

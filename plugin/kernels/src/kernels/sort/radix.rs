@@ -1,17 +1,24 @@
 //! Radix sort of unsigned integers.
 
+use std::ops::Range;
+
 use oxcall::Error;
 
 use super::key::Bits;
+use super::partition::{each, partition};
 use crate::kernel::Context;
 use crate::memory::Scratch;
+use crate::sync::Mutex;
 
-/// The bits that one pass sorts; a count for each of their values fits the L1 cache.
-const DIGIT_BITS: u32 = 11;
-const BUCKETS: usize = 1 << DIGIT_BITS;
+/// The most bits that one pass sorts; a count for each of their values fits the L1 cache.
+pub(super) const DIGIT_BITS: u32 = 11;
+pub(super) const BUCKETS: usize = 1 << DIGIT_BITS;
 
 /// Fewer items than this are sorted by comparison, which is then faster.
 const FEW: usize = 1500;
+
+/// The same for items that share a digit, of which fewer bits are left.
+const FEW_OF_A_DIGIT: usize = 48;
 
 /// Sorts `items` by the bits from `low` on. Items that are equal in these bits must be in ascending order, or equal, so
 /// that comparing the lower bits makes no difference.
@@ -26,94 +33,124 @@ pub(super) fn sort<T: Bits>(cx: Context<'_>, items: &mut [T], scratch: &mut Scra
     if scratch.len() != items.len() {
         *scratch = cx.scratch(items.len())?;
     }
-    let passes = (T::BITS - low).div_ceil(DIGIT_BITS) as usize;
-    let shift = |pass: usize| low + pass as u32 * DIGIT_BITS;
-    let mut counts = cx.filled(passes, [0u32; BUCKETS])?;
-    for item in items.iter() {
-        for (pass, counts) in counts.iter_mut().enumerate() {
-            counts[item.digit(shift(pass), BUCKETS - 1)] += 1;
-        }
+    let mut counts = counts::<T>(cx, low, DIGIT_BITS)?;
+    if by_digits(items, scratch, low..T::BITS, DIGIT_BITS, &mut counts) {
+        items.copy_from_slice(scratch);
     }
-    let (mut from, mut to) = (&mut *items, &mut scratch[..]);
+    Ok(())
+}
+
+/// Counts of digits, of as many passes as the bits from `low` on take.
+fn counts<T: Bits>(cx: Context<'_>, low: u32, digit: u32) -> Result<Scratch<[u32; BUCKETS]>, Error> {
+    cx.scratch((T::BITS - low).div_ceil(digit) as usize)
+}
+
+/// Sorts by some bits, the lowest digit first. Returns whether the sorted items are in `to`, and not in `from`.
+fn by_digits<T: Bits>(
+    from: &mut [T],
+    to: &mut [T],
+    bits: Range<u32>,
+    digit: u32,
+    counts: &mut [[u32; BUCKETS]],
+) -> bool {
+    let buckets = 1 << digit;
+    let shifts = bits.step_by(digit as usize);
+    for (shift, counts) in shifts.clone().zip(&mut *counts) {
+        let counts = &mut counts[..buckets];
+        counts.fill(0);
+        from.iter().for_each(|item| counts[item.digit(shift, buckets - 1)] += 1);
+    }
+    let (mut from, mut to) = (from, to);
     let mut moved = false;
-    for (pass, counts) in counts.iter_mut().enumerate() {
+    for (shift, counts) in shifts.zip(counts) {
         // A digit that all items share orders nothing.
-        if counts.iter().any(|&count| count as usize == from.len()) {
+        if counts[..buckets].iter().any(|&count| count as usize == from.len()) {
             continue;
         }
         let mut next = 0;
-        for count in counts.iter_mut() {
+        for count in &mut counts[..buckets] {
             (*count, next) = (next, next + *count);
         }
         for item in from.iter() {
-            let place = &mut counts[item.digit(shift(pass), BUCKETS - 1)];
+            let place = &mut counts[item.digit(shift, buckets - 1)];
             to[*place as usize] = *item;
             *place += 1;
         }
         (from, to) = (to, from);
         moved = !moved;
     }
-    if moved {
-        // The items are in the scratch memory, which `from` now is.
-        to.copy_from_slice(from);
-    }
-    Ok(())
+    moved
 }
 
-/// Does the same on up to `threads` threads of rayon's current pool. Equal items must be indistinguishable.
+/// Does the same as [`sort`] on up to `threads` threads of rayon's current pool: divides the items by the highest digit
+/// in which they differ, and sorts those of each digit.
 pub(super) fn sort_parallel<T: Bits>(cx: Context<'_>, items: &mut [T], low: u32, threads: usize) -> Result<(), Error> {
     if threads < 2 || items.len() < 64 * FEW {
         return sort(cx, items, &mut Scratch::empty(), low);
     }
-    let (left, right) = items.split_at_mut(items.len() / 2);
-    let (left, right) = rayon::join(
-        || sort_parallel(cx, left, low, threads / 2),
-        || sort_parallel(cx, right, low, threads - threads / 2),
-    );
-    left.and(right)?;
+    if items.is_sorted() {
+        return Ok(());
+    }
     let mut scratch = cx.scratch(items.len())?;
-    let (left, right) = items.split_at(items.len() / 2);
-    merge_parallel(left, right, &mut scratch, threads);
-    items.copy_from_slice(&scratch);
+    let mut shift = T::BITS;
+    let ends = loop {
+        if shift == low {
+            // All items are equal in these bits.
+            return Ok(());
+        }
+        // Where fewer bits are left than a digit has, those above are equal.
+        shift = shift.saturating_sub(DIGIT_BITS).max(low);
+        if let Some(ends) = partition(cx, items, &mut scratch, shift, threads)? {
+            break ends;
+        }
+    };
+    // More tasks than threads, since items of some digits take longer than others.
+    let least = items.len() / (8 * threads);
+    let mut tasks = Vec::with_capacity(8 * threads);
+    let (mut from, mut to, mut ends, mut start) = (&mut scratch[..], items, &ends[..], 0);
+    while !ends.is_empty() {
+        let digits = ends.iter().position(|&end| end as usize - start >= least).map_or(ends.len(), |last| last + 1);
+        let (own, rest) = ends.split_at(digits);
+        let count = own[digits - 1] as usize - start;
+        let (own_from, rest_from) = from.split_at_mut(count);
+        let (own_to, rest_to) = to.split_at_mut(count);
+        tasks.push((own_from, own_to, own, start));
+        (from, to, ends, start) = (rest_from, rest_to, rest, start + count);
+    }
+    let failure = Mutex::new(Ok(()));
+    each(tasks, |(from, to, ends, start)| {
+        if let Err(error) = sort_digits(cx, from, to, (ends, start), low..shift) {
+            *failure.lock() = Err(error);
+        }
+    });
+    failure.into_inner()
+}
+
+/// Sorts the items of each digit by the bits below it. The ends of digits are in an array in which these items begin at
+/// `start`.
+fn sort_digits<T: Bits>(
+    cx: Context<'_>,
+    from: &mut [T],
+    to: &mut [T],
+    (ends, start): (&[u32], usize),
+    bits: Range<u32>,
+) -> Result<(), Error> {
+    let mut first = 0;
+    let mut all = counts::<T>(cx, bits.start, 7)?;
+    for &end in ends {
+        let end = end as usize - start;
+        let (from, to) = (&mut from[first..end], &mut to[first..end]);
+        let digit = if from.len() < 2 * BUCKETS { 7 } else { DIGIT_BITS };
+        let moved = if bits.is_empty() || from.len() < FEW_OF_A_DIGIT {
+            from.sort_unstable();
+            false
+        } else {
+            by_digits(from, to, bits.clone(), digit, &mut all)
+        };
+        if !moved {
+            to.copy_from_slice(from);
+        }
+        first = end;
+    }
     Ok(())
-}
-
-fn merge_parallel<T: Bits>(left: &[T], right: &[T], out: &mut [T], threads: usize) {
-    if threads < 2 {
-        return merge(left, right, out);
-    }
-    // The half of the result before `left[i]` holds this many items of `right`.
-    let half = out.len() / 2;
-    let first = half.saturating_sub(right.len());
-    let last = half.min(left.len());
-    let taken = first + partition_point(last - first, |i| left[first + i] < right[half - first - i - 1]);
-    let (low, high) = out.split_at_mut(half);
-    rayon::join(
-        || merge_parallel(&left[..taken], &right[..half - taken], low, threads / 2),
-        || merge_parallel(&left[taken..], &right[half - taken..], high, threads - threads / 2),
-    );
-}
-
-/// The first of `0..len` for which `before` is false, if it is true up to there and false from there on.
-fn partition_point(len: usize, before: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, len);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if before(middle) { low = middle + 1 } else { high = middle }
-    }
-    low
-}
-
-fn merge<T: Bits>(mut left: &[T], mut right: &[T], out: &mut [T]) {
-    let mut filled = 0;
-    while let (Some(&l), Some(&r)) = (left.first(), right.first()) {
-        let is_right = r < l;
-        out[filled] = if is_right { r } else { l };
-        left = &left[usize::from(!is_right)..];
-        right = &right[usize::from(is_right)..];
-        filled += 1;
-    }
-    out[filled..filled + left.len()].copy_from_slice(left);
-    filled += left.len();
-    out[filled..].copy_from_slice(right);
 }

@@ -5,7 +5,7 @@ use oxcall_hlo::ElementType;
 
 use super::comparator::Key;
 use super::key::{Bits, Sortable, by_sortable};
-use super::sorter::restore_equal;
+use super::sorter::{read_key, restore_equal};
 use crate::kernel::{Context, Inputs, Outputs};
 use crate::math::level::vectorised;
 use crate::pool::Cost;
@@ -103,16 +103,13 @@ fn read<T: Sortable>(
     keys: &mut [T::Key],
     (stride, next): (usize, usize),
     count: usize,
-    (is_canonical, is_descending): (bool, bool),
+    order: (bool, bool),
 ) -> bool {
     let mut has_odd = false;
     for (index, keys) in keys.chunks_exact_mut(LANES).enumerate() {
         let rows = from[index * stride..].iter().step_by(next);
         for (to, &x) in keys[..count].iter_mut().zip(rows) {
-            let own = x.key();
-            let key = if is_canonical { x.canonical().key() } else { own };
-            has_odd |= key != own;
-            *to = if is_descending { key.inverted() } else { key };
+            has_odd |= read_key(x, order, to);
         }
     }
     has_odd

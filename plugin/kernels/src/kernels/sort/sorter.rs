@@ -1,16 +1,20 @@
 //! Sort.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use bytemuck::Pod;
 use oxcall::Error;
 use oxcall_hlo::{ElementType, Func, Op};
 
 use super::comparator::{self, Key, Part};
 use super::key::{Bits, Sortable, by_sortable};
+use super::partition::each;
 use super::{merge, radix, short};
 use crate::by_width;
 use crate::element::Scalar;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::movement::tensor;
+use crate::math::level::vectorised;
 use crate::memory::Scratch;
 use crate::pool::Cost;
 use crate::scalar::Program;
@@ -99,15 +103,22 @@ impl Sort {
             let mut scratch = Scratch::empty();
             let mut keys = cx.scratch::<T::Key>(self.len)?;
             for (row, from) in chunk.chunks_exact_mut(self.len).zip(operand[first..].chunks_exact(self.len)) {
-                read_keys(from, Row { base: 0, stride: 1 }, key, &mut keys);
+                let has_odd = AtomicBool::new(false);
+                in_parts(threads, &mut keys, |start, keys| {
+                    if read_keys(from, Row { base: start, stride: 1 }, key, keys) {
+                        has_odd.store(true, Ordering::Relaxed);
+                    }
+                });
                 if threads > 1 {
                     radix::sort_parallel(cx, &mut keys, 0, threads)?;
                 } else {
                     radix::sort(cx, &mut keys, &mut scratch, 0)?;
                 }
                 let invert = |bits: T::Key| if key.descending { bits.inverted() } else { bits };
-                row.iter_mut().zip(keys.iter()).for_each(|(to, &bits)| *to = T::from_key(invert(bits)));
-                if T::IS_FLOAT && key.canonical {
+                in_parts(threads, row, |start, row| {
+                    row.iter_mut().zip(&keys[start..]).for_each(|(to, &bits)| *to = T::from_key(invert(bits)));
+                });
+                if has_odd.into_inner() {
                     restore_equal(from, row, key, &keys);
                 }
             }
@@ -126,12 +137,15 @@ impl Sort {
         let sort_rows = |first: usize, chunk: &mut [u32]| {
             for (index, positions) in chunk.chunks_exact_mut(self.len).enumerate() {
                 let row = self.row(first / self.len + index);
-                positions.iter_mut().zip(0..).for_each(|(position, index)| *position = index);
+                in_parts(threads, positions, |start, part| {
+                    part.iter_mut().zip(start as u32..).for_each(|(position, index)| *position = index);
+                });
                 match &self.order {
                     Order::Keys(keys) => {
-                        for key in keys.iter().rev() {
+                        for (step, key) in keys.iter().rev().enumerate() {
                             by_sortable!(self.elements[key.operand].real(), T => {
-                                sort_by_key::<T>(cx, inputs.get(key.operand), row, key, threads, positions)?;
+                                let operand = inputs.get(key.operand);
+                                sort_by_key::<T>(cx, operand, row, key, (threads, step == 0), positions)?;
                             });
                         }
                     }
@@ -173,6 +187,12 @@ impl Sort {
     /// Writes the elements of each row in the order of `positions`.
     fn permute<T: Pod + Send + Sync>(&self, cx: Context<'_>, operand: &[T], positions: &[u32], result: &mut [T]) {
         let cost = Cost { flops: 0.0, bytes: 4.0 * size_of_val(operand) as f64 };
+        if self.rows() == 1 {
+            return cx.pool.for_chunks(cost, result, 1, |first, chunk| {
+                let positions = &positions[first..];
+                chunk.iter_mut().zip(positions).for_each(|(to, &position)| *to = operand[position as usize]);
+            });
+        }
         let slab = self.len * self.inner;
         cx.pool.for_chunks(cost, result, slab, |first, chunk| {
             for (index, slab_out) in chunk.chunks_exact_mut(slab).enumerate() {
@@ -188,16 +208,47 @@ impl Sort {
     }
 }
 
-/// The keys of a row, smaller ones first.
-fn read_keys<T: Sortable>(operand: &[T], row: Row, key: &Key, keys: &mut [T::Key]) {
-    let elements = operand[row.base..].iter().step_by(row.stride);
-    let keys = keys.iter_mut().zip(elements);
-    match (T::IS_FLOAT && key.canonical, key.descending) {
-        (false, false) => keys.for_each(|(to, &x)| *to = x.key()),
-        (true, false) => keys.for_each(|(to, &x)| *to = x.canonical().key()),
-        (false, true) => keys.for_each(|(to, &x)| *to = x.key().inverted()),
-        (true, true) => keys.for_each(|(to, &x)| *to = x.canonical().key().inverted()),
+/// Calls `work` with parts of a slice and their first indices, on `threads` threads of rayon's current pool.
+fn in_parts<A: Send>(threads: usize, all: &mut [A], work: impl Fn(usize, &mut [A]) + Sync) {
+    if threads < 2 || all.is_empty() {
+        return work(0, all);
     }
+    let len = all.len().div_ceil(threads);
+    each(all.chunks_mut(len).zip((0..).step_by(len)), |(part, first)| work(first, part));
+}
+
+/// Reads the keys of a row, smaller ones first. Returns whether some elements are not the ones that their keys stand
+/// for.
+fn read_keys<T: Sortable>(operand: &[T], row: Row, key: &Key, keys: &mut [T::Key]) -> bool {
+    let (elements, order) = (&operand[row.base..], (T::IS_FLOAT && key.canonical, key.descending));
+    if row.stride == 1 {
+        return read_adjacent(elements, order, keys);
+    }
+    let read = keys.iter_mut().zip(elements.iter().step_by(row.stride));
+    read.fold(false, |has_odd, (to, &x)| has_odd | read_key(x, order, to))
+}
+
+vectorised! {
+/// The same of elements next to each other.
+fn read_adjacent<T: Sortable>(elements: &[T], order: (bool, bool), keys: &mut [T::Key]) -> bool {
+    // Conditions that are known make vectors.
+    let mut read = |order| keys.iter_mut().zip(elements).fold(false, |has_odd, (to, &x)| has_odd | read_key(x, order, to));
+    match order {
+        (false, false) => read((false, false)),
+        (false, true) => read((false, true)),
+        (true, false) => read((true, false)),
+        (true, true) => read((true, true)),
+    }
+}
+}
+
+/// Reads the key of an element; returns whether that stands for another.
+#[inline(always)]
+pub(super) fn read_key<T: Sortable>(x: T, (is_canonical, is_descending): (bool, bool), to: &mut T::Key) -> bool {
+    let own = x.key();
+    let key = if is_canonical { x.canonical().key() } else { own };
+    *to = if is_descending { key.inverted() } else { key };
+    key != own
 }
 
 /// Restores the signs and payloads of elements that are equal but differ, zeros and NaNs, in their original order.
@@ -216,13 +267,13 @@ pub(super) fn restore_equal<T: Sortable>(from: &[T], row: &mut [T], key: &Key, k
     }
 }
 
-/// Sorts positions by a key; equal keys keep their order.
+/// Sorts positions by a key; equal keys keep their order, which `is_first` says is that of the positions.
 fn sort_by_key<T: Sortable>(
     cx: Context<'_>,
     operand: &[T],
     row: Row,
     key: &Key,
-    threads: usize,
+    (threads, is_first): (usize, bool),
     positions: &mut [u32],
 ) -> Result<(), Error> {
     let row = match key.part {
@@ -231,17 +282,35 @@ fn sort_by_key<T: Sortable>(
         Part::Imag => Row { base: 2 * row.base + 1, stride: 2 * row.stride },
     };
     let mut keys = cx.scratch::<T::Key>(positions.len())?;
-    read_keys(operand, row, key, &mut keys);
+    in_parts(threads, &mut keys, |start, keys| {
+        read_keys(operand, Row { base: row.base + start * row.stride, ..row }, key, keys);
+    });
     let mut items = cx.scratch::<<T::Key as Bits>::WithPosition>(positions.len())?;
-    let ranked = positions.iter().zip(0..).map(|(&position, rank)| keys[position as usize].with_position(rank));
-    items.iter_mut().zip(ranked).for_each(|(item, ranked)| *item = ranked);
+    in_parts(threads, &mut items, |start, items| {
+        let ranks = items.iter_mut().zip(start as u32..);
+        if is_first {
+            ranks.zip(&keys[start..]).for_each(|((item, rank), key)| *item = key.with_position(rank));
+        } else {
+            ranks.zip(&positions[start..]).for_each(|((item, rank), &position)| {
+                *item = keys[position as usize].with_position(rank);
+            });
+        }
+    });
     if threads > 1 {
         radix::sort_parallel(cx, &mut items, 32, threads)?;
     } else {
         radix::sort(cx, &mut items, &mut Scratch::empty(), 32)?;
     }
+    if is_first {
+        in_parts(threads, positions, |start, part| {
+            part.iter_mut().zip(&items[start..]).for_each(|(position, item)| *position = item.low());
+        });
+        return Ok(());
+    }
     let before = cx.copied(positions)?;
-    positions.iter_mut().zip(items.iter()).for_each(|(position, item)| *position = before[item.low() as usize]);
+    in_parts(threads, positions, |start, part| {
+        part.iter_mut().zip(&items[start..]).for_each(|(position, item)| *position = before[item.low() as usize]);
+    });
     Ok(())
 }
 

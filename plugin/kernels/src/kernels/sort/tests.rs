@@ -288,6 +288,58 @@ fn a_long_row_is_sorted_by_several_threads() {
     assert!(jax_sort(&[F32], 1, &[values.len()], 0).run(&operands[..1])[0] == take(&operands[0], 4, &places));
 }
 
+/// Keys of a long row, whose highest digits differ, differ in few items, or are all the same.
+fn long_rows(random: &mut Random) -> Vec<Vec<i32>> {
+    let all: [&dyn Fn(&mut Random, usize) -> i32; 6] = [
+        &|random, _| (random.below(1 << 31) as i32) << 1,
+        &|random, _| random.below(1000) as i32,
+        &|random, _| if random.below(1000) == 0 { i32::MIN } else { random.below(1 << 20) as i32 },
+        &|random, _| (random.below(3) as i32 - 1) << 28,
+        &|_, index| 300_000 - index as i32,
+        &|_, _| 7,
+    ];
+    all.iter().map(|of| (0..110_000).map(|index| of(random, index)).collect()).collect()
+}
+
+#[test]
+fn long_rows_are_divided_by_the_highest_digit_that_differs() {
+    for values in long_rows(&mut Random(7)) {
+        let len = values.len();
+        let mut sorted = values.clone();
+        sorted.sort_unstable();
+        let sort = |types: &[ElementType]| jax_sort(types, 1, &[len], 0);
+        assert!(sort(&[S32]).run(&[bytes(&values)])[0] == bytes(&sorted));
+        let wide: Vec<f64> = values.iter().map(|&value| f64::from(value) / 3.0).collect();
+        let mut places: Vec<i32> = (0..len as i32).collect();
+        let operands = [bytes(&wide), bytes(&places)];
+        places.sort_by_key(|&place| values[place as usize]);
+        assert!(sort(&[F64, S32]).run(&operands)[1] == bytes(&places));
+        // By two keys: equal ones are in the order of the second.
+        let second: Vec<i32> = (0..len as i32).map(|place| place * 31 % 64).collect();
+        let order = |&place: &i32| (values[place as usize], second[place as usize], place);
+        places.sort_by_key(order);
+        let operands = [bytes(&values), bytes(&second), bytes(&(0..len as i32).collect::<Vec<_>>())];
+        assert!(jax_sort(&[S32; 3], 2, &[len], 0).run(&operands)[2] == bytes(&places));
+    }
+}
+
+#[test]
+fn several_threads_look_for_the_first_of_a_long_row() {
+    for values in long_rows(&mut Random(8)) {
+        for k in [1, 16, 17, 300] {
+            for largest in [true, false] {
+                let mut places: Vec<i32> = (0..values.len() as i32).collect();
+                places.sort_by_key(|&place| {
+                    let value = i64::from(values[place as usize]);
+                    if largest { -value } else { value }
+                });
+                let (_, found) = top_k(S32, &[values.len()], k, largest, &bytes(&values));
+                assert_eq!(found, places[..k]);
+            }
+        }
+    }
+}
+
 fn top_k(element: ElementType, dims: &[usize], k: usize, largest: bool, data: &[u8]) -> (Vec<u8>, Vec<i32>) {
     let mut result = dims.to_vec();
     *result.last_mut().expect("a dimension") = k;

@@ -7,6 +7,7 @@ use super::key::{Bits, Sortable, by_sortable};
 use crate::element::Element;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::tensors;
+use crate::math::level::vectorised;
 use crate::pool::Cost;
 
 /// Evaluates `$body` with `$T` as the stored type of a float of 8 bits or fewer, and wraps it in `Some`; `None` for
@@ -51,83 +52,141 @@ pub(super) fn make(op: &Op, func: &Func, k: usize, largest: bool) -> Result<Box<
 /// A key in the requested order, above its position.
 type Item<K> = <K as Bits>::WithPosition;
 
-impl TopK {
-    /// The largest number of a row's items that are kept: more are reduced to the best.
-    fn capacity(&self) -> usize {
-        if self.k <= FEW { self.k } else { (4 * self.k).max(1024) }
-    }
+/// The elements that are looked at together: first whether there is a candidate, then whether there is one in each line.
+const BLOCK: usize = 256;
+const LINE: usize = 16;
 
-    /// The positions of the first keys of a row, for at most [`FEW`] of them: keeps the best so far in order.
-    fn select_few<K: Bits>(&self, row: impl Iterator<Item = K>, best: &mut [Item<K>], positions: &mut [u32]) {
-        let mut count = 0;
-        for (position, key) in (0..).zip(row) {
-            let key = if self.largest { key.inverted() } else { key };
-            let item = key.with_position(position);
-            if count < best.len() {
-                count += 1;
-            } else if item > best[count - 1] {
+vectorised! {
+/// Whether the key of some element precedes `bound` in the requested order.
+fn some_precede<T: Copy, K: Bits, F: Fn(T) -> K>(block: &[T], bound: K, largest: bool, key: F) -> bool {
+    if largest {
+        block.iter().fold(false, |found, &x| found | (key(x).inverted() < bound))
+    } else {
+        block.iter().fold(false, |found, &x| found | (key(x) < bound))
+    }
+}
+}
+
+/// Calls `visit` with the positions and keys of elements whose keys precede the bound that the last call returned, in
+/// their order; with all while there is none.
+fn scan<T: Copy, K: Bits>(
+    row: &[T],
+    largest: bool,
+    key: impl Fn(T) -> K + Copy,
+    mut visit: impl FnMut(u32, K) -> Option<K>,
+) {
+    // Short rows have candidates everywhere.
+    let is_long = row.len() >= BLOCK;
+    let mut bound = None;
+    for (block, start) in row.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
+        if is_long && bound.is_some_and(|bound| !some_precede(block, bound, largest, key)) {
+            continue;
+        }
+        for (line, start) in block.chunks(LINE).zip((start..).step_by(LINE)) {
+            if is_long && bound.is_some_and(|bound| !some_precede(line, bound, largest, key)) {
                 continue;
             }
-            let mut place = count - 1;
+            for (&x, position) in line.iter().zip(start..) {
+                let key = if largest { key(x).inverted() } else { key(x) };
+                if bound.is_none_or(|bound| key < bound) {
+                    bound = visit(position, key);
+                }
+            }
+        }
+    }
+}
+
+impl TopK {
+    /// The number of items of a part of a row that are collected before they are reduced to the best.
+    fn capacity(&self) -> usize {
+        if self.k <= FEW { 0 } else { (4 * self.k).max(256) }
+    }
+
+    /// The number of parts of each row, which several threads look at.
+    fn parts(&self, threads: usize) -> usize {
+        const SHORTEST: usize = 1 << 14;
+        let most = self.len / SHORTEST.max(16 * self.capacity());
+        threads.div_ceil(self.rows).min(most).max(1)
+    }
+
+    /// The first items of a row, in order, for at most [`FEW`] of them: keeps the best so far in order.
+    fn select_few<T: Copy, K: Bits>(&self, row: &[T], key: impl Fn(T) -> K + Copy, best: &mut [Item<K>]) {
+        let mut count = 0;
+        scan(row, self.largest, key, |position, key| {
+            count = best.len().min(count + 1);
+            let (item, mut place) = (key.with_position(position), count - 1);
             while place > 0 && item < best[place - 1] {
                 best[place] = best[place - 1];
                 place -= 1;
             }
             best[place] = item;
-        }
-        positions.iter_mut().zip(best).for_each(|(position, item)| *position = item.low());
+            // Of equal keys, the first is the best.
+            (count == best.len()).then(|| K::above_position(best[count - 1]))
+        });
     }
 
-    /// The positions of the first keys of a row. `items` has space for [`capacity`](TopK::capacity) items.
-    fn select<K: Bits>(&self, row: impl Iterator<Item = K>, items: &mut [Item<K>], positions: &mut [u32]) {
+    /// The first items of a row, in order. `items` has space for [`capacity`](TopK::capacity) items.
+    fn select<T: Copy, K: Bits>(
+        &self,
+        row: &[T],
+        key: impl Fn(T) -> K + Copy,
+        items: &mut [Item<K>],
+        best: &mut [Item<K>],
+    ) {
         // Items are collected if they precede the last of the best known, and are reduced to the best now and then.
-        let mut last: Option<Item<K>> = None;
-        let mut count = 0;
-        for (position, key) in (0..).zip(row) {
-            let key = if self.largest { key.inverted() } else { key };
-            let item = key.with_position(position);
-            if last.is_some_and(|last| item > last) {
-                continue;
-            }
-            items[count] = item;
+        let (mut bound, mut count) = (None, 0);
+        scan(row, self.largest, key, |position, key| {
+            items[count] = key.with_position(position);
             count += 1;
             if count == items.len() {
-                let (_, &mut kth, _) = items.select_nth_unstable(self.k - 1);
+                let (_, &mut last, _) = items.select_nth_unstable(self.k - 1);
                 count = self.k;
-                last = Some(kth);
+                bound = Some(K::above_position(last));
             }
-        }
+            bound
+        });
         let items = &mut items[..count];
         items.sort_unstable();
-        positions.iter_mut().zip(items).for_each(|(position, item)| *position = item.low());
+        best.copy_from_slice(&items[..self.k]);
     }
 
     fn run_typed<T: Copy + Sync, K: Bits>(
         &self,
         cx: Context<'_>,
-        key: impl Fn(T) -> K + Sync,
+        key: impl Fn(T) -> K + Copy + Sync,
         operand: &[T],
         (values, indices): (&mut [T], &mut [i32]),
     ) -> Result<(), Error> {
-        let mut positions = cx.scratch(self.rows * self.k)?;
-        cx.pool.for_chunks(self.cost(), &mut positions, self.k, |first, chunk| {
+        let parts = self.parts(cx.pool.threads_for(self.cost()));
+        let len = self.len.div_ceil(parts);
+        let mut best = cx.scratch::<Item<K>>(self.rows * parts * self.k)?;
+        cx.pool.for_chunks(self.cost(), &mut best, self.k, |first, chunk| {
             let mut items = cx.scratch(self.capacity())?;
-            for (index, positions) in chunk.chunks_exact_mut(self.k).enumerate() {
-                let row = first / self.k + index;
-                let row = operand[row * self.len..][..self.len].iter().map(|&x| key(x));
+            for (best, index) in chunk.chunks_exact_mut(self.k).zip(first / self.k..) {
+                let (row, start) = (index / parts, index % parts * len);
+                let row = &operand[row * self.len..][..self.len];
+                let row = &row[start..self.len.min(start + len)];
                 if self.k <= FEW {
-                    self.select_few(row, &mut items, positions);
+                    self.select_few(row, key, best);
                 } else {
-                    self.select(row, &mut items, positions);
+                    self.select(row, key, &mut items, best);
+                }
+                if start > 0 {
+                    best.iter_mut().for_each(|item| *item = K::farther(*item, start as u32));
                 }
             }
             Ok::<(), Error>(())
         })?;
-        let rows = values.chunks_exact_mut(self.k).zip(positions.chunks_exact(self.k));
-        for ((values, positions), row) in rows.zip(operand.chunks_exact(self.len)) {
-            values.iter_mut().zip(positions).for_each(|(value, &position)| *value = row[position as usize]);
+        let results = values.chunks_exact_mut(self.k).zip(indices.chunks_exact_mut(self.k));
+        let rows = best.chunks_exact_mut(parts * self.k).zip(operand.chunks_exact(self.len));
+        for ((values, indices), (best, row)) in results.zip(rows) {
+            if parts > 1 {
+                best.sort_unstable();
+            }
+            for ((value, index), item) in values.iter_mut().zip(indices).zip(best) {
+                (*value, *index) = (row[item.low() as usize], item.low() as i32);
+            }
         }
-        indices.iter_mut().zip(positions.iter()).for_each(|(index, &position)| *index = position as i32);
         Ok(())
     }
 }

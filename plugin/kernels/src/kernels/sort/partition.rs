@@ -1,0 +1,90 @@
+//! Items in the order of one digit, by several threads.
+
+use std::marker::PhantomData;
+
+use oxcall::Error;
+
+use super::key::Bits;
+use super::radix::BUCKETS;
+use crate::kernel::Context;
+
+/// Calls `work` with each task, on threads of rayon's current pool.
+pub(super) fn each<I: Send>(tasks: impl IntoIterator<Item = I>, work: impl Fn(I) + Sync) {
+    let work = &work;
+    rayon::in_place_scope(|scope| tasks.into_iter().for_each(|task| scope.spawn(move |_| work(task))));
+}
+
+/// Copies items in the order of their digits at `shift`; those with equal digits keep theirs. Returns where the items of
+/// each digit end; `None` if all have the same, and nothing is copied.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if memory runs out.
+///
+/// # Panics
+/// If `to` is shorter than `from`.
+pub(super) fn partition<T: Bits>(
+    cx: Context<'_>,
+    from: &[T],
+    to: &mut [T],
+    shift: u32,
+    threads: usize,
+) -> Result<Option<Vec<u32>>, Error> {
+    let len = from.len().div_ceil(threads).max(1);
+    // The number of items with each digit in each thread's part, then the place of the next of them.
+    let mut counts = cx.filled(threads, [0u32; BUCKETS])?;
+    each(counts.iter_mut().zip(from.chunks(len)), |(counts, part)| {
+        part.iter().for_each(|item| counts[item.digit(shift, BUCKETS - 1)] += 1);
+    });
+    let (mut next, mut ends) = (0, Vec::with_capacity(BUCKETS));
+    for digit in 0..BUCKETS {
+        let first = next;
+        for counts in counts.iter_mut() {
+            (counts[digit], next) = (next, next + counts[digit]);
+        }
+        if (next - first) as usize == from.len() {
+            return Ok(None);
+        }
+        ends.push(next);
+    }
+    let places = Places::new(to);
+    each(counts.iter_mut().zip(from.chunks(len)), |(counts, part)| {
+        for item in part {
+            let place = &mut counts[item.digit(shift, BUCKETS - 1)];
+            // SAFETY: the places of each digit of each part begin where those before it end, and are as many as were
+            // counted in the same items, so no two items have one place.
+            unsafe { places.write(*place as usize, *item) };
+            *place += 1;
+        }
+    });
+    Ok(Some(ends))
+}
+
+/// The places of a slice, which several threads write.
+struct Places<'a, T> {
+    first: *mut T,
+    len: usize,
+    slice: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: a place is written by a thread whose own it is, and nobody reads it.
+unsafe impl<T: Send> Sync for Places<'_, T> {}
+
+impl<'a, T: Copy> Places<'a, T> {
+    fn new(slice: &'a mut [T]) -> Places<'a, T> {
+        Places { first: slice.as_mut_ptr(), len: slice.len(), slice: PhantomData }
+    }
+
+    /// Writes one place.
+    ///
+    /// # Panics
+    /// If there is no such place.
+    ///
+    /// # Safety
+    /// No other thread writes the same place.
+    #[inline(always)]
+    unsafe fn write(&self, place: usize, value: T) {
+        assert!(place < self.len, "a place is inside");
+        // SAFETY: the place is inside the slice, which is borrowed, and the caller's alone.
+        unsafe { self.first.add(place).write(value) };
+    }
+}
