@@ -1,5 +1,6 @@
 //! Decomposition of ops without kernels into ops that have them; element-wise ops get operands of one shape.
 
+mod approx_top_k;
 mod batch_norm;
 mod builder_call;
 mod map;
@@ -16,7 +17,7 @@ use super::ir::{Rewrite, Rewriter, rewrite};
 /// Expands batch norms, maps, sizes of dimensions, the ids of a process that runs alone, shardings, bounds of complex
 /// numbers, and reductions of narrow ones. Makes explicit the scalars that `select` and `clamp` broadcast and the
 /// conversions that products imply. Products that sum nothing become element-wise. Calls of linear algebra that XLA
-/// would expand become typed, and calls of pointwise functions and of functions of rows the ops that `inline` says.
+/// would expand become typed, those of approximate maxima `top_k`, and calls of pointwise functions and of functions of rows the ops that `inline` says.
 ///
 /// # Errors
 /// UNIMPLEMENTED for maps whose body is not element-wise.
@@ -52,6 +53,9 @@ pub(crate) fn decompose(module: &mut Module, alone: bool, inline: &Inline<'_>) -
             Ok(Rewrite::Keep(promote(rewriter, op)))
         }
         OpKind::CustomCall(_) => {
+            if let Some(top_k) = approx_top_k::expand(rewriter, &op) {
+                return Ok(top_k);
+            }
             let op = typed_call(rewriter, op);
             Ok(pointwise::expand(rewriter, &op, inline).unwrap_or(Rewrite::Keep(op)))
         }

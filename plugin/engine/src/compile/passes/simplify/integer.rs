@@ -6,7 +6,7 @@ use super::super::ir::Rewriter;
 use super::{Simpler, splat};
 
 /// The integer of which each element of `value` is one; `None` for other types.
-fn constant(rewriter: &Rewriter<'_>, value: ValueId) -> Option<i128> {
+pub(super) fn constant(rewriter: &Rewriter<'_>, value: ValueId) -> Option<i128> {
     let element = rewriter.tensor(value).element;
     if !element.is_integer() || element.bits() < 8 {
         return None;

@@ -5,6 +5,7 @@ mod control;
 mod convert;
 mod index;
 mod integer;
+mod positions;
 mod shape;
 
 use oxcall::Error;
@@ -65,14 +66,17 @@ fn rule(rewriter: &mut Rewriter<'_>, op: &Op, ty: &TensorType) -> Option<Simpler
     match &op.kind {
         OpKind::Unary(unary) => arithmetic::unary(rewriter, *unary, operand?, ty),
         OpKind::Binary(binary) => arithmetic::binary(rewriter, *binary, operand?, op.operands[1], ty)
-            .or_else(|| integer::binary(rewriter, *binary, operand?, op.operands[1])),
+            .or_else(|| integer::binary(rewriter, *binary, operand?, op.operands[1]))
+            .or_else(|| positions::binary(rewriter, *binary, operand?, op.operands[1], ty)),
         OpKind::Compare(direction, _) => arithmetic::compare(rewriter, *direction, operand?, op.operands[1], ty)
             .or_else(|| integer::compare(rewriter, *direction, operand?, op.operands[1])),
         OpKind::Select => {
             arithmetic::select(rewriter, &op.operands).or_else(|| integer::select(rewriter, &op.operands))
         }
         OpKind::Complex => arithmetic::complex(rewriter, operand?, op.operands[1]),
-        OpKind::Convert => convert::convert(rewriter, operand?, ty),
+        OpKind::Convert => {
+            convert::convert(rewriter, operand?, ty).or_else(|| positions::convert(rewriter, operand?, ty))
+        }
         OpKind::BitcastConvert => convert::bitcast(rewriter, operand?, ty),
         OpKind::ReducePrecision { exponent_bits, mantissa_bits } => {
             convert::reduce_precision(*exponent_bits, *mantissa_bits, operand?, ty)

@@ -196,6 +196,51 @@ fn linear_algebra_of_xlas_builders_is_typed() {
     assert_eq!(call("other", ""), ("other".to_owned(), None));
 }
 
+#[test]
+fn approximate_maxima_of_rows_are_exact_ones() {
+    let call = |element: ElementType, initial: &[u8], dim: usize, attributes: &[(&str, Attribute)]| {
+        let mut f = FuncBuilder::new("main");
+        let (shape, first) = (TensorType::new(element, [9, 9]), Attribute::Integer(1, ElementType::S64));
+        let values = f.param(shape.clone());
+        let positions = f.typed(OpKind::Iota { dim }, [], shape.with_element(ElementType::S32)).unwrap();
+        let initial = f.splat(TensorType::scalar(element), initial);
+        let none = f.splat(scalar(ElementType::S32), [0xff; 4]);
+        let entries = [("reduction_dim", first)].into_iter().chain(attributes.iter().cloned());
+        let call = CustomCall {
+            target: "ApproxTopK".to_owned(),
+            has_side_effect: false,
+            backend_config: Attribute::String(Vec::new()),
+            attributes: vec![(
+                "mhlo.backend_config".to_owned(),
+                Attribute::Dictionary(entries.map(|(name, value)| (name.to_owned(), value)).collect()),
+            )],
+            api_version: CustomCallApiVersion::Unspecified,
+            operand_layouts: None,
+            result_layouts: None,
+            aliases: Vec::new(),
+            called_computations: Vec::new(),
+        };
+        let types = [TensorType::new(element, [9, 4]), TensorType::new(ElementType::S32, [9, 4])];
+        let operands = [values, positions, initial, none];
+        let results = f.with_types(OpKind::CustomCall(Box::new(call)), operands, &types.map(Type::from)).unwrap();
+        let mut module = Module::with_main(f.finish(results));
+        decompose(&mut module, true, &|_, _, _| None).unwrap();
+        let op = module.main().body.ops.last().expect("an op");
+        match op.kind {
+            OpKind::TopK { k: 4, largest } if op.operands[..] == [values] => Some(largest),
+            _ => None,
+        }
+    };
+    let (lowest, highest) = (f32::NEG_INFINITY.to_le_bytes(), f32::INFINITY.to_le_bytes());
+    assert_eq!(call(ElementType::F32, &lowest, 1, &[]), Some(true));
+    assert_eq!(call(ElementType::F32, &highest, 1, &[("aggregate_to_topk", Attribute::Bool(true))]), Some(false));
+    assert_eq!(call(ElementType::U8, &[0], 1, &[]), Some(true));
+    assert_eq!(call(ElementType::U8, &[255], 1, &[]), Some(false));
+    assert_eq!(call(ElementType::S16, &[0, 0x80], 1, &[]), Some(true));
+    // Its own positions.
+    assert_eq!(call(ElementType::F32, &lowest, 0, &[]), None);
+}
+
 /// Kernels have no loops for reductions of narrow numbers: every function of them, with its parameters in either order.
 #[test]
 fn narrow_numbers_are_reduced_in_32_bits() {

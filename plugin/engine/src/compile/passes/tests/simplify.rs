@@ -443,3 +443,83 @@ fn scatters_of_a_window_in_bounds_are_updates() {
         assert!(scattered(indices, takes_update).contains("scatter"), "{indices:?}");
     }
 }
+
+/// An op on positions of `[3, 500]` and a constant, for a kernel that reads `u32`.
+fn of_positions(build: impl FnOnce(&mut FuncBuilder, [ValueId; 2]) -> ValueId) -> Vec<String> {
+    of(TensorType::new(ElementType::U32, [3, 500]), |f, x| {
+        let ty = TensorType::new(ElementType::U64, [3, 500]);
+        let positions = [0, 1].map(|dim| f.typed(OpKind::Iota { dim }, [], ty.clone()).unwrap());
+        let found = build(f, positions);
+        let found = f.typed(OpKind::Convert, [found], TensorType::new(ElementType::U32, [3, 500])).unwrap();
+        f.op(binary(BinaryOp::Xor), [x, found]).unwrap()
+    })
+}
+
+#[test]
+fn positions_are_computed_in_as_many_bits_as_are_used() {
+    let number = |f: &mut FuncBuilder, x: ValueId, number: u64| like(f, x, &number.to_le_bytes());
+    // The counter of an element, as JAX computes it.
+    let counter = |f: &mut FuncBuilder, [row, column]: [ValueId; 2]| {
+        let len = number(f, row, 500);
+        let rows = f.op(binary(BinaryOp::Multiply), [len, row]).unwrap();
+        f.op(add(), [rows, column]).unwrap()
+    };
+    let lines = of_positions(counter);
+    assert!(lines.iter().all(|line| line.ends_with("ui32[3,500]") || line.starts_with("return")), "{lines:#?}");
+    let upper = |by: u64| {
+        of_positions(|f, positions| {
+            let (counter, by) = (counter(f, positions), number(f, positions[0], by));
+            f.op(binary(BinaryOp::ShiftRightLogical), [counter, by]).unwrap()
+        })
+    };
+    // 1499 is less than 2^11, and not than 2^10.
+    assert_eq!((upper(32), upper(11)), (vec!["return %0".to_owned()], vec!["return %0".to_owned()]));
+    assert!(upper(10).iter().any(|line| line.contains("shift_right_logical")));
+    let modulo = |by: u64, op: BinaryOp| {
+        of_positions(|f, positions| {
+            let by = number(f, positions[1], by);
+            f.op(binary(op), [positions[1], by]).unwrap()
+        })
+    };
+    assert_eq!(modulo(500, BinaryOp::Divide), ["return %0"]);
+    assert!(modulo(500, BinaryOp::Remainder).iter().all(|line| !line.contains("remainder")));
+    assert!(modulo(499, BinaryOp::Remainder).iter().any(|line| line.contains("remainder")));
+}
+
+#[test]
+fn wide_numbers_that_are_not_positions_stay_wide() {
+    let ty = |element| TensorType::new(element, [300]);
+    let lines = of(ty(ElementType::U64), |f, x| {
+        let position = f.typed(OpKind::Iota { dim: 0 }, [], ty(ElementType::U64)).unwrap();
+        let sum = f.op(add(), [x, position]).unwrap();
+        let by = like(f, x, &32_u64.to_le_bytes());
+        let upper = f.op(binary(BinaryOp::ShiftRightLogical), [sum, by]).unwrap();
+        f.typed(OpKind::Convert, [upper], ty(ElementType::U32)).unwrap()
+    });
+    assert!(lines.iter().any(|line| line.contains("shift_right_logical")), "{lines:#?}");
+    // 299 does not fit eight bits: the number of an element would be defined by the conversion alone.
+    let lines = of(ty(ElementType::U64), |f, _| {
+        let position = f.typed(OpKind::Iota { dim: 0 }, [], ty(ElementType::U64)).unwrap();
+        f.typed(OpKind::Convert, [position], ty(ElementType::U8)).unwrap()
+    });
+    assert!(lines.iter().all(|line| !line.starts_with("%1 = iota") || line.ends_with("ui64[300]")), "{lines:#?}");
+}
+
+#[test]
+fn a_constant_joins_the_number_that_is_added_to_all_elements() {
+    let sum = |element: ElementType, from: &[usize]| {
+        of(TensorType::new(element, from.iter().copied()), |f, x| {
+            let array = f.typed(OpKind::Iota { dim: 0 }, [], TensorType::new(element, [300])).unwrap();
+            let ty = TensorType::new(element, [300]);
+            let dims = (0..from.len()).collect();
+            let x = f.typed(OpKind::BroadcastInDim { dims }, [x], ty).unwrap();
+            let (inner, five) = (f.op(add(), [array, x]).unwrap(), like(f, array, &[5, 0, 0, 0]));
+            f.op(add(), [inner, five]).unwrap()
+        })
+    };
+    let sums = |lines: Vec<String>| lines.iter().filter(|line| line.contains("add") && line.contains("[300]")).count();
+    assert_eq!(sums(sum(ElementType::S32, &[])), 1);
+    // Sums of floats depend on their order, and an array is no one number.
+    assert_eq!(sums(sum(ElementType::F32, &[])), 2);
+    assert_eq!(sums(sum(ElementType::S32, &[300])), 2);
+}
