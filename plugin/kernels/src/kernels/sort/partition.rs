@@ -7,11 +7,25 @@ use oxcall::Error;
 use super::key::Bits;
 use super::radix::BUCKETS;
 use crate::kernel::Context;
+use crate::pool::Cost;
 
-/// Calls `work` with each task, on threads of rayon's current pool.
-pub(super) fn each<I: Send>(tasks: impl IntoIterator<Item = I>, work: impl Fn(I) + Sync) {
-    let work = &work;
-    rayon::in_place_scope(|scope| tasks.into_iter().for_each(|task| scope.spawn(move |_| work(task))));
+/// The threads among which the work on a row is divided, and the cost of all of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Threads {
+    pub(super) count: usize,
+    pub(super) cost: Cost,
+}
+
+impl Threads {
+    /// Calls `work` with parts of a slice and their first indices.
+    pub(super) fn divide<A: Send>(self, cx: Context<'_>, all: &mut [A], work: impl Fn(usize, &mut [A]) + Send + Sync) {
+        if self.count < 2 {
+            return work(0, all);
+        }
+        let len = all.len().div_ceil(4 * self.count).max(1);
+        let parts = all.chunks_mut(len).zip((0..).step_by(len)).collect();
+        cx.pool.for_each(self.cost, parts, |(part, first)| work(first, part));
+    }
 }
 
 /// Copies items in the order of their digits at `shift`; those with equal digits keep theirs. Returns where the items of
@@ -27,12 +41,13 @@ pub(super) fn partition<T: Bits>(
     from: &[T],
     to: &mut [T],
     shift: u32,
-    threads: usize,
+    threads: Threads,
 ) -> Result<Option<Vec<u32>>, Error> {
-    let len = from.len().div_ceil(threads).max(1);
+    let len = from.len().div_ceil(threads.count).max(1);
     // The number of items with each digit in each thread's part, then the place of the next of them.
-    let mut counts = cx.filled(threads, [0u32; BUCKETS])?;
-    each(counts.iter_mut().zip(from.chunks(len)), |(counts, part)| {
+    let mut counts = cx.filled(threads.count, [0u32; BUCKETS])?;
+    let parts = counts.iter_mut().zip(from.chunks(len)).collect();
+    cx.pool.for_each(threads.cost, parts, |(counts, part): (&mut [u32; BUCKETS], &[T])| {
         part.iter().for_each(|item| counts[item.digit(shift, BUCKETS - 1)] += 1);
     });
     let (mut next, mut ends) = (0, Vec::with_capacity(BUCKETS));
@@ -47,7 +62,8 @@ pub(super) fn partition<T: Bits>(
         ends.push(next);
     }
     let places = Places::new(to);
-    each(counts.iter_mut().zip(from.chunks(len)), |(counts, part)| {
+    let parts = counts.iter_mut().zip(from.chunks(len)).collect();
+    cx.pool.for_each(threads.cost, parts, |(counts, part): (&mut [u32; BUCKETS], &[T])| {
         for item in part {
             let place = &mut counts[item.digit(shift, BUCKETS - 1)];
             // SAFETY: the places of each digit of each part begin where those before it end, and are as many as were

@@ -5,7 +5,7 @@ use std::ops::Range;
 use oxcall::Error;
 
 use super::key::Bits;
-use super::partition::{each, partition};
+use super::partition::{Threads, partition};
 use crate::kernel::Context;
 use crate::memory::Scratch;
 use crate::sync::Mutex;
@@ -82,11 +82,17 @@ fn by_digits<T: Bits>(
     moved
 }
 
-/// Does the same as [`sort`] on up to `threads` threads of rayon's current pool: divides the items by the highest digit
+/// Does the same as [`sort`] on several threads: divides the items by the highest digit
 /// in which they differ, and sorts those of each digit.
-pub(super) fn sort_parallel<T: Bits>(cx: Context<'_>, items: &mut [T], low: u32, threads: usize) -> Result<(), Error> {
-    if threads < 2 || items.len() < 64 * FEW {
-        return sort(cx, items, &mut Scratch::empty(), low);
+pub(super) fn sort_parallel<T: Bits>(
+    cx: Context<'_>,
+    items: &mut [T],
+    scratch: &mut Scratch<T>,
+    low: u32,
+    threads: Threads,
+) -> Result<(), Error> {
+    if threads.count < 2 || items.len() < 64 * FEW {
+        return sort(cx, items, scratch, low);
     }
     if items.is_sorted() {
         return Ok(());
@@ -105,8 +111,8 @@ pub(super) fn sort_parallel<T: Bits>(cx: Context<'_>, items: &mut [T], low: u32,
         }
     };
     // More tasks than threads, since items of some digits take longer than others.
-    let least = items.len() / (8 * threads);
-    let mut tasks = Vec::with_capacity(8 * threads);
+    let least = items.len() / (8 * threads.count);
+    let mut tasks = Vec::with_capacity(8 * threads.count);
     let (mut from, mut to, mut ends, mut start) = (&mut scratch[..], items, &ends[..], 0);
     while !ends.is_empty() {
         let digits = ends.iter().position(|&end| end as usize - start >= least).map_or(ends.len(), |last| last + 1);
@@ -118,7 +124,7 @@ pub(super) fn sort_parallel<T: Bits>(cx: Context<'_>, items: &mut [T], low: u32,
         (from, to, ends, start) = (rest_from, rest_to, rest, start + count);
     }
     let failure = Mutex::new(Ok(()));
-    each(tasks, |(from, to, ends, start)| {
+    cx.pool.for_each(threads.cost, tasks, |(from, to, ends, start)| {
         if let Err(error) = sort_digits(cx, from, to, (ends, start), low..shift) {
             *failure.lock() = Err(error);
         }

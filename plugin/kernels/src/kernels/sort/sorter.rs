@@ -8,7 +8,7 @@ use oxcall_hlo::{ElementType, Func, Op};
 
 use super::comparator::{self, Key, Part};
 use super::key::{Bits, Sortable, by_sortable};
-use super::partition::each;
+use super::partition::Threads;
 use super::{merge, radix, short};
 use crate::by_width;
 use crate::element::Scalar;
@@ -85,9 +85,10 @@ impl Sort {
         }
     }
 
-    /// The number of threads for one row: several only if there is one row.
-    fn threads_for_row(&self, cx: Context<'_>) -> usize {
-        if self.rows() == 1 && cx.pool.splits(self.cost()) { cx.pool.threads() } else { 1 }
+    /// The threads for one row: several only if there is one row.
+    fn threads_for_row(&self, cx: Context<'_>) -> Threads {
+        let count = if self.rows() == 1 { cx.pool.threads_for(self.cost()) } else { 1 };
+        Threads { count, cost: self.cost() }
     }
 
     /// Sorts elements by a key that determines them completely.
@@ -104,18 +105,14 @@ impl Sort {
             let mut keys = cx.scratch::<T::Key>(self.len)?;
             for (row, from) in chunk.chunks_exact_mut(self.len).zip(operand[first..].chunks_exact(self.len)) {
                 let has_odd = AtomicBool::new(false);
-                in_parts(threads, &mut keys, |start, keys| {
+                threads.divide(cx, &mut keys, |start, keys| {
                     if read_keys(from, Row { base: start, stride: 1 }, key, keys) {
                         has_odd.store(true, Ordering::Relaxed);
                     }
                 });
-                if threads > 1 {
-                    radix::sort_parallel(cx, &mut keys, 0, threads)?;
-                } else {
-                    radix::sort(cx, &mut keys, &mut scratch, 0)?;
-                }
+                radix::sort_parallel(cx, &mut keys, &mut scratch, 0, threads)?;
                 let invert = |bits: T::Key| if key.descending { bits.inverted() } else { bits };
-                in_parts(threads, row, |start, row| {
+                threads.divide(cx, row, |start, row| {
                     row.iter_mut().zip(&keys[start..]).for_each(|(to, &bits)| *to = T::from_key(invert(bits)));
                 });
                 if has_odd.into_inner() {
@@ -124,8 +121,8 @@ impl Sort {
             }
             Ok(())
         };
-        if threads > 1 {
-            cx.pool.in_workers(threads, || sort_rows(0, result))
+        if threads.count > 1 {
+            sort_rows(0, result)
         } else {
             cx.pool.for_chunks(self.cost(), result, self.len, sort_rows)
         }
@@ -137,7 +134,7 @@ impl Sort {
         let sort_rows = |first: usize, chunk: &mut [u32]| {
             for (index, positions) in chunk.chunks_exact_mut(self.len).enumerate() {
                 let row = self.row(first / self.len + index);
-                in_parts(threads, positions, |start, part| {
+                threads.divide(cx, positions, |start, part| {
                     part.iter_mut().zip(start as u32..).for_each(|(position, index)| *position = index);
                 });
                 match &self.order {
@@ -154,8 +151,8 @@ impl Sort {
             }
             Ok(())
         };
-        if threads > 1 {
-            cx.pool.in_workers(threads, || sort_rows(0, positions))
+        if threads.count > 1 {
+            sort_rows(0, positions)
         } else {
             cx.pool.for_chunks(self.cost(), positions, self.len, sort_rows)
         }
@@ -206,15 +203,6 @@ impl Sort {
             }
         });
     }
-}
-
-/// Calls `work` with parts of a slice and their first indices, on `threads` threads of rayon's current pool.
-fn in_parts<A: Send>(threads: usize, all: &mut [A], work: impl Fn(usize, &mut [A]) + Sync) {
-    if threads < 2 || all.is_empty() {
-        return work(0, all);
-    }
-    let len = all.len().div_ceil(threads);
-    each(all.chunks_mut(len).zip((0..).step_by(len)), |(part, first)| work(first, part));
 }
 
 /// Reads the keys of a row, smaller ones first. Returns whether some elements are not the ones that their keys stand
@@ -273,7 +261,7 @@ fn sort_by_key<T: Sortable>(
     operand: &[T],
     row: Row,
     key: &Key,
-    (threads, is_first): (usize, bool),
+    (threads, is_first): (Threads, bool),
     positions: &mut [u32],
 ) -> Result<(), Error> {
     let row = match key.part {
@@ -282,11 +270,11 @@ fn sort_by_key<T: Sortable>(
         Part::Imag => Row { base: 2 * row.base + 1, stride: 2 * row.stride },
     };
     let mut keys = cx.scratch::<T::Key>(positions.len())?;
-    in_parts(threads, &mut keys, |start, keys| {
+    threads.divide(cx, &mut keys, |start, keys| {
         read_keys(operand, Row { base: row.base + start * row.stride, ..row }, key, keys);
     });
     let mut items = cx.scratch::<<T::Key as Bits>::WithPosition>(positions.len())?;
-    in_parts(threads, &mut items, |start, items| {
+    threads.divide(cx, &mut items, |start, items| {
         let ranks = items.iter_mut().zip(start as u32..);
         if is_first {
             ranks.zip(&keys[start..]).for_each(|((item, rank), key)| *item = key.with_position(rank));
@@ -296,19 +284,15 @@ fn sort_by_key<T: Sortable>(
             });
         }
     });
-    if threads > 1 {
-        radix::sort_parallel(cx, &mut items, 32, threads)?;
-    } else {
-        radix::sort(cx, &mut items, &mut Scratch::empty(), 32)?;
-    }
+    radix::sort_parallel(cx, &mut items, &mut Scratch::empty(), 32, threads)?;
     if is_first {
-        in_parts(threads, positions, |start, part| {
+        threads.divide(cx, positions, |start, part| {
             part.iter_mut().zip(&items[start..]).for_each(|(position, item)| *position = item.low());
         });
         return Ok(());
     }
     let before = cx.copied(positions)?;
-    in_parts(threads, positions, |start, part| {
+    threads.divide(cx, positions, |start, part| {
         part.iter_mut().zip(&items[start..]).for_each(|(position, item)| *position = before[item.low() as usize]);
     });
     Ok(())
