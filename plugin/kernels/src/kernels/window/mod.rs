@@ -6,6 +6,7 @@
 
 mod fused;
 mod general;
+mod line;
 mod lines;
 mod pool;
 mod scan;

@@ -7,7 +7,7 @@ use oxcall::Error;
 use oxcall_hlo::{BinaryOp, ElementType, WindowDim};
 use smallvec::SmallVec;
 
-use super::short;
+use super::{line, short};
 use crate::element::{Element, Scalar};
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
 use crate::kernels::combine::{Combine, Precise, by_combine};
@@ -24,7 +24,7 @@ pub(super) struct Shape {
     pub(super) len: usize,
     pub(super) inner: usize,
     /// Whether totals cover the elements after each one instead of before.
-    reverse: bool,
+    pub(super) reverse: bool,
 }
 
 impl Shape {
@@ -87,12 +87,14 @@ where
 {
     let (operand, init) = (inputs.get::<T>(0), inputs.get::<T>(1)[0].widen().to_sum());
     let Shape { len, inner, .. } = scan.shape;
+    if inner == 1 && len >= line::SHORTEST && line::is_common::<T>() {
+        return line::run::<T, C>(scan, cx, operand, init, outputs.take(0));
+    }
     let slab = len * inner;
     let round = |sum| T::narrow(T::Wide::from_sum(sum));
     cx.pool.for_chunks(scan.cost(), outputs.take::<T>(0), slab, |first, chunk| {
         let mut memory = cx.scratch(Totals::<<T::Wide as Precise>::Sum>::scratch(len, inner))?;
-        let functions = (C::combine as fn(_, _) -> _, join::<_, C> as fn(&mut [_], &[_]));
-        let mut totals = Totals::new(functions, C::IDENTITY, init, (&mut memory[..], inner));
+        let mut totals = Totals::new(functions::<_, C>(), C::IDENTITY, init, (&mut memory[..], inner));
         for (result, operand) in chunk.chunks_exact_mut(slab).zip(operand[first..].chunks_exact(slab)) {
             totals.reset();
             let mut rows = scan.shape.rows().peekable();
@@ -133,19 +135,23 @@ pub(super) fn levels(rows: usize) -> usize {
 }
 
 /// A function of two numbers, and [`join`] for it.
-type Functions<W> = (fn(W, W) -> W, fn(&mut [W], &[W]));
+pub(super) type Functions<W> = (fn(W, W) -> W, fn(&mut [W], &[W]));
+
+pub(super) fn functions<W: Copy, C: Combine<W>>() -> Functions<W> {
+    (C::combine, join::<W, C>)
+}
 
 /// The totals of complete blocks, of several columns side by side.
-struct Totals<'a, W> {
+pub(super) struct Totals<'a, W> {
     combine: fn(W, W) -> W,
     /// [`join`].
     join: fn(&mut [W], &[W]),
     identity: W,
     init: W,
     /// Of all complete blocks.
-    before: &'a mut [W],
+    pub(super) before: &'a mut [W],
     /// Of the block that is not complete.
-    block: &'a mut [W],
+    pub(super) block: &'a mut [W],
     /// Of complete blocks of each size that no larger complete one has, the smallest first.
     levels: &'a mut [W],
     count: usize,
@@ -153,11 +159,11 @@ struct Totals<'a, W> {
 
 impl<'a, W: Copy> Totals<'a, W> {
     /// The elements of memory for rows of so many columns.
-    fn scratch(rows: usize, columns: usize) -> usize {
+    pub(super) fn scratch(rows: usize, columns: usize) -> usize {
         (2 + levels(rows)) * columns
     }
 
-    fn new(
+    pub(super) fn new(
         (combine, join): Functions<W>,
         identity: W,
         init: W,
@@ -168,7 +174,7 @@ impl<'a, W: Copy> Totals<'a, W> {
         Totals { combine, join, identity, init, before, block, levels, count: 0 }
     }
 
-    fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.before.fill(self.init);
         self.block.fill(self.identity);
         self.levels.fill(self.identity);
@@ -177,7 +183,7 @@ impl<'a, W: Copy> Totals<'a, W> {
 
     /// The block is complete. Compiled for each type alone: what it computes is a fraction of a total's work.
     #[inline(never)]
-    fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.count += 1;
         let columns = self.block.len();
         if columns == 1 {
