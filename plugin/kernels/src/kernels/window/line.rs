@@ -155,13 +155,16 @@ where
 }
 }
 
-/// The totals of a vector, in three steps: of twice as many elements in each.
+/// The totals of a vector, in three steps.
 #[inline(always)]
 fn running<W: Copy, C: Combine<W>>(x: [W; LANES]) -> [W; LANES] {
-    [1, 2, 4].into_iter().fold(x, |x, by| {
-        let earlier: [W; LANES] = std::array::from_fn(|lane| if lane >= by { x[lane - by] } else { C::IDENTITY });
-        std::array::from_fn(|lane| C::combine(earlier[lane], x[lane]))
-    })
+    joined::<4, _, C>(joined::<2, _, C>(joined::<1, _, C>(x)))
+}
+
+/// Each lane with the one that is `BY` before it.
+#[inline(always)]
+fn joined<const BY: usize, W: Copy, C: Combine<W>>(x: [W; LANES]) -> [W; LANES] {
+    std::array::from_fn(|lane| C::combine(if lane >= BY { x[lane - BY] } else { C::IDENTITY }, x[lane]))
 }
 
 vectorised! {

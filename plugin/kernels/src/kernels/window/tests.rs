@@ -244,6 +244,48 @@ fn running_totals_both_ways_along_every_dimension() {
     }
 }
 
+/// Rows around the lengths of blocks and parts, with an initial value, one for each thread and fewer.
+#[test]
+fn running_totals_of_rows_are_those_of_one_element_after_the_other() {
+    let random = &mut Random(34);
+    for (rows, len) in [(1, 127), (3, 128), (40, 129), (1, 255), (1, 32_767), (1, 32_768), (2, 32_769), (1, 70_001)] {
+        for reverse in [false, true] {
+            let before = len as i64 - 1;
+            let (padding_low, padding_high) = if reverse { (0, before) } else { (before, 0) };
+            let window = [PLAIN, WindowDim { size: len, padding_low, padding_high, ..PLAIN }];
+            let values: Vec<i32> = (0..rows * len).map(|_| random.between(-1 << 20, 1 << 20) as i32).collect();
+            let floats: Vec<f64> = values.iter().map(|&value| f64::from(value)).collect();
+            for function in [BinaryOp::Add, BinaryOp::Maximum, BinaryOp::Minimum] {
+                let combine = |a: i32, b: i32| match function {
+                    BinaryOp::Add => a.wrapping_add(b),
+                    BinaryOp::Maximum => a.max(b),
+                    _ => a.min(b),
+                };
+                let mut expected = values.clone();
+                for row in expected.chunks_exact_mut(len) {
+                    let next = |total: &mut i32, x: &mut i32| {
+                        *total = combine(*total, *x);
+                        *x = *total;
+                        Some(())
+                    };
+                    let run = row.iter_mut();
+                    let count = if reverse { run.rev().scan(5, next).count() } else { run.scan(5, next).count() };
+                    assert_eq!(count, len);
+                }
+                let found = window_op(&[S32], &[rows, len], &window).binary_region(function, S32);
+                let found = elements::<i32>(&found.run(&[bytes(&values), bytes(&[5i32])])[0]);
+                assert!(found == expected, "{function:?} of {rows} x {len}, reverse: {reverse}");
+                // Sums below 2^53 are exact.
+                let exact = rows * len < 1000 || function != BinaryOp::Add;
+                let found = window_op(&[F64], &[rows, len], &window).binary_region(function, F64);
+                let found = elements::<f64>(&found.run(&[bytes(&floats), bytes(&[5f64])])[0]);
+                let is_equal = found.iter().zip(&expected).all(|(found, &expected)| *found == f64::from(expected));
+                assert!(is_equal || !exact, "{function:?} of {rows} x {len}, reverse: {reverse}");
+            }
+        }
+    }
+}
+
 fn running(values: &[f64], dims: &[usize], dim: usize, reverse: bool) -> Vec<f64> {
     let mut sums = values.to_vec();
     let mut order: Vec<Vec<usize>> = indices(dims).collect();
