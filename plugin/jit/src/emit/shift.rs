@@ -29,7 +29,7 @@ impl Emitter<'_> {
                 let rotate = Code { is_wide: width == Width::Pair, ..code(1, 1, 0x72) };
                 self.each(rotate, [1; MOST_VECTORS], result, operand, Some(amount));
             }
-            Isa::Avx2 if amount % 8 == 0 && width == Width::Word => {
+            Isa::Avx2 if amount.is_multiple_of(8) && width == Width::Word => {
                 self.each(BYTES, result, from, [Operand::Rotated(amount / 8); MOST_VECTORS], None);
             }
             Isa::Avx2 => {

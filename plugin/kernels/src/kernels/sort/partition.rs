@@ -28,8 +28,8 @@ impl Threads {
     }
 }
 
-/// Copies items in the order of their digits at `shift`; those with equal digits keep theirs. Returns where the items of
-/// each digit end; `None` if all have the same, and nothing is copied.
+/// Copies items in the order of their digits at `shift`; those with equal digits keep theirs. Returns where the items
+/// of each digit end; `None` if all have the same, and nothing is copied.
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if memory runs out.

@@ -290,15 +290,16 @@ fn a_long_row_is_sorted_by_several_threads() {
 
 /// Keys of a long row, whose highest digits differ, differ in few items, or are all the same.
 fn long_rows(random: &mut Random) -> Vec<Vec<i32>> {
-    let all: [&dyn Fn(&mut Random, usize) -> i32; 6] = [
-        &|random, _| (random.below(1 << 31) as i32) << 1,
-        &|random, _| random.below(1000) as i32,
-        &|random, _| if random.below(1000) == 0 { i32::MIN } else { random.below(1 << 20) as i32 },
-        &|random, _| (random.below(3) as i32 - 1) << 28,
-        &|_, index| 300_000 - index as i32,
-        &|_, _| 7,
-    ];
-    all.iter().map(|of| (0..110_000).map(|index| of(random, index)).collect()).collect()
+    let key = |kind: usize, index: usize, random: &mut Random| match kind {
+        0 => (random.below(1 << 31) as i32) << 1,
+        1 => random.below(1000) as i32,
+        2 if random.below(1000) == 0 => i32::MIN,
+        2 => random.below(1 << 20) as i32,
+        3 => (random.below(3) as i32 - 1) << 28,
+        4 => 300_000 - index as i32,
+        _ => 7,
+    };
+    (0..6).map(|kind| (0..110_000).map(|index| key(kind, index, random)).collect()).collect()
 }
 
 #[test]

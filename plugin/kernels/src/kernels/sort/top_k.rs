@@ -52,7 +52,7 @@ pub(super) fn make(op: &Op, func: &Func, k: usize, largest: bool) -> Result<Box<
 /// A key in the requested order, above its position.
 type Item<K> = <K as Bits>::WithPosition;
 
-/// The elements that are looked at together: first whether there is a candidate, then whether there is one in each line.
+/// The elements that are looked at together: first whether one is a candidate, then whether one of each line is.
 const BLOCK: usize = 256;
 const LINE: usize = 16;
 

@@ -17,7 +17,8 @@ use super::ir::{Rewrite, Rewriter, rewrite};
 /// Expands batch norms, maps, sizes of dimensions, the ids of a process that runs alone, shardings, bounds of complex
 /// numbers, and reductions of narrow ones. Makes explicit the scalars that `select` and `clamp` broadcast and the
 /// conversions that products imply. Products that sum nothing become element-wise. Calls of linear algebra that XLA
-/// would expand become typed, those of approximate maxima `top_k`, and calls of pointwise functions and of functions of rows the ops that `inline` says.
+/// would expand become typed, those of approximate maxima `top_k`, and calls of pointwise functions and of functions of
+/// rows the ops that `inline` says.
 ///
 /// # Errors
 /// UNIMPLEMENTED for maps whose body is not element-wise.

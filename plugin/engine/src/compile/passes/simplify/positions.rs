@@ -1,5 +1,5 @@
-//! Integers that are computed from positions: what they are at most, and the same in fewer bits. JAX's counters of random
-//! numbers are positions in 64 bits, of which the upper half is 0.
+//! Integers that are computed from positions: what they are at most, and the same in fewer bits. JAX's counters of
+//! random numbers are positions in 64 bits, of which the upper half is 0.
 
 use oxcall_hlo::{BinaryOp, ElementType, Literal, OpKind, TensorType, ValueId};
 
