@@ -71,7 +71,7 @@ const RUNS: &[Run] = &[
     PJRT,
     // The addresses of buffers are integers in the API.
     Run { flags: "-Zmiri-permissive-provenance -Zmiri-ignore-leaks", target: &["--test", "conformance"], ..PJRT },
-    Run { only: &["memory::", "pool::tests", "tile::tiled_loop"], ..KERNELS },
+    Run { only: &["memory::", "pool::tests", "sort::partition", "tile::tiled_loop"], ..KERNELS },
     Run { only: ENGINE_TESTS, ..ENGINE },
 ];
 

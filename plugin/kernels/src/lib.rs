@@ -47,6 +47,7 @@
 //! * `kernel` makes slices from buffers.
 //! * `kernels::dot::matmul` calls `gemm`, which takes pointers.
 //! * `kernels::movement::stream` stores past the caches.
+//! * `kernels::sort::partition` writes to places of one slice on several threads.
 //! * `machine::calls` gives machine code the functions and small kernels that it calls.
 //! * `math::function` makes values of stateless functions.
 //! * `memory` allocates.

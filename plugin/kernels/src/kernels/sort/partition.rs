@@ -104,3 +104,33 @@ impl<'a, T: Copy> Places<'a, T> {
         unsafe { self.first.add(place).write(value) };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Threads, partition};
+    use crate::interrupt::Era;
+    use crate::kernel::Context;
+    use crate::memory::Allocator;
+    use crate::pool::{Cost, Pool};
+
+    /// Also under Miri: every item has a place of its own.
+    #[test]
+    fn items_keep_their_order_within_each_digit() {
+        let (pool, memory) = (Pool::new(3), Arc::new(Allocator::new()));
+        let cx = Context { pool: &pool, memory: &memory, era: Era::now() };
+        let threads = Threads { count: 3, cost: Cost { flops: 1e9, bytes: 0.0 } };
+        let items: Vec<u64> = (0..100).map(|index| (index * 37 % 5) << 40 | index).collect();
+        let mut found = vec![0; items.len()];
+        let ends = partition(cx, &items, &mut found, 40, threads).expect("there is memory").expect("digits differ");
+        let mut expected = items.clone();
+        expected.sort_by_key(|item| item >> 40);
+        assert_eq!((&found, &ends[..5]), (&expected, &[20, 40, 60, 80, 100][..]));
+        assert!(
+            partition(cx, &items, &mut found, 50, threads).expect("there is memory").is_none(),
+            "all have the same"
+        );
+        assert_eq!(found, expected, "nothing is copied");
+    }
+}
