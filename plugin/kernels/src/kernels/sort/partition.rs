@@ -50,7 +50,7 @@ pub(super) fn partition<T: Bits>(
     cx.pool.for_each(threads.cost, parts, |(counts, part): (&mut [u32; BUCKETS], &[T])| {
         part.iter().for_each(|item| counts[item.digit(shift, BUCKETS - 1)] += 1);
     });
-    let (mut next, mut ends) = (0, Vec::with_capacity(BUCKETS));
+    let (mut next, mut ends) = (0, Vec::with_capacity(BUCKETS)); // Bounded: digits.
     for digit in 0..BUCKETS {
         let first = next;
         for counts in counts.iter_mut() {

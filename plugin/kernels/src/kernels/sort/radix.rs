@@ -112,7 +112,7 @@ pub(super) fn sort_parallel<T: Bits>(
     };
     // More tasks than threads, since items of some digits take longer than others.
     let least = items.len() / (8 * threads.count);
-    let mut tasks = Vec::with_capacity(8 * threads.count);
+    let mut tasks = Vec::with_capacity(8 * threads.count); // Bounded: threads.
     let (mut from, mut to, mut ends, mut start) = (&mut scratch[..], items, &ends[..], 0);
     while !ends.is_empty() {
         let digits = ends.iter().position(|&end| end as usize - start >= least).map_or(ends.len(), |last| last + 1);
