@@ -20,6 +20,10 @@ const FEW: usize = 1500;
 /// The same for items that share a digit, of which fewer bits are left.
 const FEW_OF_A_DIGIT: usize = 48;
 
+/// The bits that one pass sorts of fewer items than two for each count, whose counts take less time to add up: three
+/// passes for the 21 bits below the highest digit of 32.
+const FEW_BITS: u32 = 7;
+
 /// Sorts `items` by the bits from `low` on. Items that are equal in these bits must be in ascending order, or equal, so
 /// that comparing the lower bits makes no difference.
 pub(super) fn sort<T: Bits>(cx: Context<'_>, items: &mut [T], scratch: &mut Scratch<T>, low: u32) -> Result<(), Error> {
@@ -82,8 +86,8 @@ fn by_digits<T: Bits>(
     moved
 }
 
-/// Does the same as [`sort`] on several threads: divides the items by the highest digit
-/// in which they differ, and sorts those of each digit.
+/// Does the same as [`sort`] on several threads: divides the items by the highest digit in which they differ, and sorts
+/// those of each digit.
 pub(super) fn sort_parallel<T: Bits>(
     cx: Context<'_>,
     items: &mut [T],
@@ -142,11 +146,11 @@ fn sort_digits<T: Bits>(
     bits: Range<u32>,
 ) -> Result<(), Error> {
     let mut first = 0;
-    let mut all = counts::<T>(cx, bits.start, 7)?;
+    let mut all = counts::<T>(cx, bits.start, FEW_BITS)?;
     for &end in ends {
         let end = end as usize - start;
         let (from, to) = (&mut from[first..end], &mut to[first..end]);
-        let digit = if from.len() < 2 * BUCKETS { 7 } else { DIGIT_BITS };
+        let digit = if from.len() < 2 * BUCKETS { FEW_BITS } else { DIGIT_BITS };
         let moved = if bits.is_empty() || from.len() < FEW_OF_A_DIGIT {
             from.sort_unstable();
             false
