@@ -642,7 +642,7 @@ impl Builder {
         })
     }
 
-    /// A rotation, as the sum of two shifts of one value that have no bits in common.
+    /// The rotation that joins two shifts of one value, which share no bits; `None` for other operands.
     fn rotation(&self, op: Binary, a: Value, b: Value) -> Option<Value> {
         let (Binary::Or | Binary::Xor | Binary::AddBits) = op else { return None };
         let (Op::Shift(left, [x], up), Op::Shift(right, [y], down)) = (self.op(a), self.op(b)) else { return None };

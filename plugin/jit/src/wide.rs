@@ -185,7 +185,7 @@ impl WideBuilder<'_> {
         self.push(Wide::Binary(op), [Some(a), Some(b), None])
     }
 
-    /// A rotation, as the sum of two shifts of one value that have no bits in common.
+    /// The rotation that joins two shifts of one value, which share no bits; `None` for other operands.
     fn rotation(self, op: WideBinary, a: Value, b: Value) -> Option<Value> {
         let (WideBinary::Or | WideBinary::Xor | WideBinary::AddBits) = op else { return None };
         let (Op::Wide(Wide::Shift(left, up), [x, ..]), Op::Wide(Wide::Shift(right, down), [y, ..])) =

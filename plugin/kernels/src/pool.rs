@@ -279,12 +279,17 @@ impl Pool {
         R::of(failure)
     }
 
-    /// Calls `work` with each of `tasks`; on several threads if the total `cost` is worth it.
-    pub fn for_each<T: Send>(&self, cost: Cost, tasks: Vec<T>, work: impl Fn(T) + Send + Sync) {
+    /// Calls `work` with each of `tasks`; on several threads if the total `cost` is worth it. If tasks fail, the call
+    /// fails with the first error.
+    pub fn for_each<T: Send, R: Outcome>(&self, cost: Cost, tasks: Vec<T>, work: impl Fn(T) -> R + Send + Sync) -> R {
+        let failure = Mutex::new(None);
+        let work = |task| work(task).note(&failure);
         if !self.could_split(cost) || tasks.len() < 2 {
-            return tasks.into_iter().for_each(work);
+            tasks.into_iter().for_each(work);
+        } else {
+            self.tasks(self.splits_now(cost), tasks.into_iter(), &|_, task| work(task));
         }
-        self.tasks(self.splits_now(cost), tasks.into_iter(), &|_, task| work(task));
+        R::of(failure)
     }
 
     // Generic code is compiled once for each type of closure, so these functions take closures behind a pointer.

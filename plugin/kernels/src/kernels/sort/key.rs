@@ -12,8 +12,6 @@ pub(super) trait Bits: bytemuck::Pod + Ord + Default + Send + Sync {
     fn with_position(self, position: u32) -> Self::WithPosition;
     /// The key of both.
     fn above_position(item: Self::WithPosition) -> Self;
-    /// The integer with the position `by` farther on.
-    fn farther(item: Self::WithPosition, by: u32) -> Self::WithPosition;
     /// The low 32 bits.
     fn low(self) -> u32;
     /// Some bits from `shift` on.
@@ -34,10 +32,6 @@ macro_rules! bits {
             #[inline(always)]
             fn above_position(item: $wide) -> $ty {
                 (item >> 32) as $ty
-            }
-            #[inline(always)]
-            fn farther(item: $wide, by: u32) -> $wide {
-                item + by as $wide
             }
             #[inline(always)]
             fn low(self) -> u32 {

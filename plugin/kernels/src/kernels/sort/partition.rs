@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use bytemuck::Pod;
 use oxcall::Error;
 
 use super::key::Bits;
@@ -18,13 +19,17 @@ pub(super) struct Threads {
 
 impl Threads {
     /// Calls `work` with parts of a slice and their first indices.
-    pub(super) fn divide<A: Send>(self, cx: Context<'_>, all: &mut [A], work: impl Fn(usize, &mut [A]) + Send + Sync) {
+    pub(super) fn divide<A: Pod + Send>(
+        self,
+        cx: Context<'_>,
+        all: &mut [A],
+        work: impl Fn(usize, &mut [A]) + Send + Sync,
+    ) {
         if self.count < 2 {
+            // The threads have other rows.
             return work(0, all);
         }
-        let len = all.len().div_ceil(4 * self.count).max(1);
-        let parts = all.chunks_mut(len).zip((0..).step_by(len)).collect();
-        cx.pool.for_each(self.cost, parts, |(part, first)| work(first, part));
+        cx.pool.for_chunks(self.cost, all, 1, work);
     }
 }
 
@@ -82,7 +87,7 @@ struct Places<'a, T> {
     slice: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: a place is written by a thread whose own it is, and nobody reads it.
+// SAFETY: callers of `write` promise that only one thread writes each place, and nothing reads the slice meanwhile.
 unsafe impl<T: Send> Sync for Places<'_, T> {}
 
 impl<'a, T: Copy> Places<'a, T> {
@@ -93,7 +98,7 @@ impl<'a, T: Copy> Places<'a, T> {
     /// Writes one place.
     ///
     /// # Panics
-    /// If there is no such place.
+    /// If `place` is out of bounds.
     ///
     /// # Safety
     /// No other thread writes the same place.

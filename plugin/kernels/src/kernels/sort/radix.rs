@@ -8,7 +8,6 @@ use super::key::Bits;
 use super::partition::{Threads, partition};
 use crate::kernel::Context;
 use crate::memory::Scratch;
-use crate::sync::Mutex;
 
 /// The most bits that one pass sorts; a count for each of their values fits the L1 cache.
 pub(super) const DIGIT_BITS: u32 = 11;
@@ -17,7 +16,7 @@ pub(super) const BUCKETS: usize = 1 << DIGIT_BITS;
 /// Fewer items than this are sorted by comparison, which is then faster.
 const FEW: usize = 1500;
 
-/// The same for items that share a digit, of which fewer bits are left.
+/// Fewer items than this that share a digit are sorted by comparison: only the bits below the digit are left to sort.
 const FEW_OF_A_DIGIT: usize = 48;
 
 /// The bits that one pass sorts of fewer items than two for each count, whose counts take less time to add up: three
@@ -37,16 +36,17 @@ pub(super) fn sort<T: Bits>(cx: Context<'_>, items: &mut [T], scratch: &mut Scra
     if scratch.len() != items.len() {
         *scratch = cx.scratch(items.len())?;
     }
-    let mut counts = counts::<T>(cx, low, DIGIT_BITS)?;
-    if by_digits(items, scratch, low..T::BITS, DIGIT_BITS, &mut counts) {
+    let bits = low..T::BITS;
+    let mut counts = counts(cx, &bits, DIGIT_BITS)?;
+    if by_digits(items, scratch, bits, DIGIT_BITS, &mut counts) {
         items.copy_from_slice(scratch);
     }
     Ok(())
 }
 
-/// Counts of digits, of as many passes as the bits from `low` on take.
-fn counts<T: Bits>(cx: Context<'_>, low: u32, digit: u32) -> Result<Scratch<[u32; BUCKETS]>, Error> {
-    cx.scratch((T::BITS - low).div_ceil(digit) as usize)
+/// Counts of digits for as many passes as `bits` take.
+fn counts(cx: Context<'_>, bits: &Range<u32>, digit: u32) -> Result<Scratch<[u32; BUCKETS]>, Error> {
+    cx.scratch(bits.len().div_ceil(digit as usize))
 }
 
 /// Sorts by some bits, the lowest digit first. Returns whether the sorted items are in `to`, and not in `from`.
@@ -101,7 +101,7 @@ pub(super) fn sort_parallel<T: Bits>(
     if items.is_sorted() {
         return Ok(());
     }
-    let mut scratch = cx.scratch(items.len())?;
+    *scratch = cx.scratch(items.len())?;
     let mut shift = T::BITS;
     let ends = loop {
         if shift == low {
@@ -110,7 +110,7 @@ pub(super) fn sort_parallel<T: Bits>(
         }
         // Where fewer bits are left than a digit has, those above are equal.
         shift = shift.saturating_sub(DIGIT_BITS).max(low);
-        if let Some(ends) = partition(cx, items, &mut scratch, shift, threads)? {
+        if let Some(ends) = partition(cx, items, scratch, shift, threads)? {
             break ends;
         }
     };
@@ -127,13 +127,8 @@ pub(super) fn sort_parallel<T: Bits>(
         tasks.push((own_from, own_to, own, start));
         (from, to, ends, start) = (rest_from, rest_to, rest, start + count);
     }
-    let failure = Mutex::new(Ok(()));
-    cx.pool.for_each(threads.cost, tasks, |(from, to, ends, start)| {
-        if let Err(error) = sort_digits(cx, from, to, (ends, start), low..shift) {
-            *failure.lock() = Err(error);
-        }
-    });
-    failure.into_inner()
+    cx.pool
+        .for_each(threads.cost, tasks, |(from, to, ends, start)| sort_digits(cx, from, to, (ends, start), low..shift))
 }
 
 /// Sorts the items of each digit by the bits below it. The ends of digits are in an array in which these items begin at
@@ -146,7 +141,7 @@ fn sort_digits<T: Bits>(
     bits: Range<u32>,
 ) -> Result<(), Error> {
     let mut first = 0;
-    let mut all = counts::<T>(cx, bits.start, FEW_BITS)?;
+    let mut all = counts(cx, &bits, FEW_BITS)?;
     for &end in ends {
         let end = end as usize - start;
         let (from, to) = (&mut from[first..end], &mut to[first..end]);

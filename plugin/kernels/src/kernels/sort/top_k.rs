@@ -57,7 +57,7 @@ const BLOCK: usize = 256;
 const LINE: usize = 16;
 
 vectorised! {
-/// Whether the key of some element precedes `bound` in the requested order.
+/// Whether any element's key comes before `bound` in the requested order.
 fn some_precede<T: Copy, K: Bits, F: Fn(T) -> K>(block: &[T], bound: K, largest: bool, key: F) -> bool {
     if largest {
         block.iter().fold(false, |found, &x| found | (key(x).inverted() < bound))
@@ -67,10 +67,10 @@ fn some_precede<T: Copy, K: Bits, F: Fn(T) -> K>(block: &[T], bound: K, largest:
 }
 }
 
-/// Calls `visit` with the positions and keys of elements whose keys precede the bound that the last call returned, in
-/// their order; with all while there is none.
+/// Calls `visit` with the positions, from `first` on, and keys of the elements whose keys come before the bound that
+/// the last call returned, in their order; with all while there is none.
 fn scan<T: Copy, K: Bits>(
-    row: &[T],
+    (row, first): (&[T], u32),
     largest: bool,
     key: impl Fn(T) -> K + Copy,
     mut visit: impl FnMut(u32, K) -> Option<K>,
@@ -78,7 +78,7 @@ fn scan<T: Copy, K: Bits>(
     // Short rows have candidates everywhere.
     let is_long = row.len() >= BLOCK;
     let mut bound = None;
-    for (block, start) in row.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
+    for (block, start) in row.chunks(BLOCK).zip((first..).step_by(BLOCK)) {
         if is_long && bound.is_some_and(|bound| !some_precede(block, bound, largest, key)) {
             continue;
         }
@@ -109,10 +109,10 @@ impl TopK {
         threads.div_ceil(self.rows).min(most).max(1)
     }
 
-    /// The first items of a row, in order, for at most [`FEW`] of them: keeps the best so far in order.
-    fn select_few<T: Copy, K: Bits>(&self, row: &[T], key: impl Fn(T) -> K + Copy, best: &mut [Item<K>]) {
+    /// The first items of a part of a row, in order, for at most [`FEW`] of them: keeps the best so far in order.
+    fn select_few<T: Copy, K: Bits>(&self, part: (&[T], u32), key: impl Fn(T) -> K + Copy, best: &mut [Item<K>]) {
         let mut count = 0;
-        scan(row, self.largest, key, |position, key| {
+        scan(part, self.largest, key, |position, key| {
             count = best.len().min(count + 1);
             let (item, mut place) = (key.with_position(position), count - 1);
             while place > 0 && item < best[place - 1] {
@@ -125,17 +125,17 @@ impl TopK {
         });
     }
 
-    /// The first items of a row, in order. `items` has space for [`capacity`](TopK::capacity) items.
+    /// The first items of a part of a row, in order. `items` has space for [`capacity`](TopK::capacity) items.
     fn select<T: Copy, K: Bits>(
         &self,
-        row: &[T],
+        part: (&[T], u32),
         key: impl Fn(T) -> K + Copy,
         items: &mut [Item<K>],
         best: &mut [Item<K>],
     ) {
         // Items are collected if they precede the last of the best known, and are reduced to the best now and then.
         let (mut bound, mut count) = (None, 0);
-        scan(row, self.largest, key, |position, key| {
+        scan(part, self.largest, key, |position, key| {
             items[count] = key.with_position(position);
             count += 1;
             if count == items.len() {
@@ -165,14 +165,11 @@ impl TopK {
             for (best, index) in chunk.chunks_exact_mut(self.k).zip(first / self.k..) {
                 let (row, start) = (index / parts, index % parts * len);
                 let row = &operand[row * self.len..][..self.len];
-                let row = &row[start..self.len.min(start + len)];
+                let part = (&row[start..self.len.min(start + len)], start as u32);
                 if self.k <= FEW {
-                    self.select_few(row, key, best);
+                    self.select_few(part, key, best);
                 } else {
-                    self.select(row, key, &mut items, best);
-                }
-                if start > 0 {
-                    best.iter_mut().for_each(|item| *item = K::farther(*item, start as u32));
+                    self.select(part, key, &mut items, best);
                 }
             }
             Ok::<(), Error>(())

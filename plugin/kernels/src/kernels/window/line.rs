@@ -3,7 +3,7 @@
 use oxcall::Error;
 use oxcall_hlo::ElementType;
 
-use super::scan::{Scan, Totals, functions};
+use super::scan::{Scan, Totals};
 use crate::element::Element;
 use crate::kernel::{Context, Kernel};
 use crate::kernels::combine::{Combine, Precise};
@@ -45,7 +45,7 @@ where
     }
     cx.pool.for_chunks(cost, result, len, |first, chunk| {
         let mut memory = cx.scratch(Totals::<Sum<T>>::scratch(len, 1))?;
-        let mut totals = Totals::new(functions::<_, C>(), C::IDENTITY, init, (&mut memory, 1));
+        let mut totals = Totals::new::<C>(init, (&mut memory, 1));
         for (result, operand) in chunk.chunks_exact_mut(len).zip(operand[first..].chunks_exact(len)) {
             totals.reset();
             line::<T, C>(operand, result, reverse, &mut totals);
@@ -71,7 +71,7 @@ where
     let mut before = cx.scratch::<Sum<T>>(scan.shape.outer * parts)?;
     cx.pool.for_chunks(cost, &mut before, 1, |first, chunk| {
         let mut memory = cx.scratch(Totals::<Sum<T>>::scratch(PART, LANES))?;
-        let mut totals = Totals::new(functions::<_, C>(), C::IDENTITY, C::IDENTITY, (&mut memory, LANES));
+        let mut totals = Totals::new::<C>(C::IDENTITY, (&mut memory, LANES));
         for (total, part) in chunk.iter_mut().zip(first..) {
             totals.reset();
             *total = total_of::<T, C>(&operand[place(part)], &mut totals);
@@ -79,7 +79,7 @@ where
         Ok::<_, Error>(())
     })?;
     let mut memory = cx.scratch(Totals::<Sum<T>>::scratch(len, 1))?;
-    let mut totals = Totals::new(functions::<_, C>(), C::IDENTITY, init, (&mut memory, 1));
+    let mut totals = Totals::new::<C>(init, (&mut memory, 1));
     for row in before.chunks_exact_mut(parts) {
         totals.reset();
         for part in 0..parts {
@@ -89,17 +89,13 @@ where
         }
     }
     let tasks = result.chunks_exact_mut(len).flat_map(|row| row.chunks_mut(PART)).enumerate().collect();
-    let failure = crate::sync::Mutex::new(Ok(()));
     cx.pool.for_each(cost, tasks, |(part, result): (usize, &mut [T])| {
-        let mut memory = match cx.scratch(Totals::<Sum<T>>::scratch(PART, 1)) {
-            Ok(memory) => memory,
-            Err(error) => return *failure.lock() = Err(error),
-        };
-        let mut totals = Totals::new(functions::<_, C>(), C::IDENTITY, before[part], (&mut memory, 1));
+        let mut memory = cx.scratch(Totals::<Sum<T>>::scratch(PART, 1))?;
+        let mut totals = Totals::new::<C>(before[part], (&mut memory, 1));
         totals.reset();
         line::<T, C>(&operand[place(part)], result, reverse, &mut totals);
-    });
-    failure.into_inner()
+        Ok(())
+    })
 }
 
 /// The totals of a row, or of a part of one.

@@ -94,7 +94,7 @@ where
     let round = |sum| T::narrow(T::Wide::from_sum(sum));
     cx.pool.for_chunks(scan.cost(), outputs.take::<T>(0), slab, |first, chunk| {
         let mut memory = cx.scratch(Totals::<<T::Wide as Precise>::Sum>::scratch(len, inner))?;
-        let mut totals = Totals::new(functions::<_, C>(), C::IDENTITY, init, (&mut memory[..], inner));
+        let mut totals = Totals::new::<C>(init, (&mut memory[..], inner));
         for (result, operand) in chunk.chunks_exact_mut(slab).zip(operand[first..].chunks_exact(slab)) {
             totals.reset();
             let mut rows = scan.shape.rows().peekable();
@@ -134,13 +134,6 @@ pub(super) fn levels(rows: usize) -> usize {
     levels
 }
 
-/// A function of two numbers, and [`join`] for it.
-pub(super) type Functions<W> = (fn(W, W) -> W, fn(&mut [W], &[W]));
-
-pub(super) fn functions<W: Copy, C: Combine<W>>() -> Functions<W> {
-    (C::combine, join::<W, C>)
-}
-
 /// The totals of complete blocks, of several columns side by side.
 pub(super) struct Totals<'a, W> {
     combine: fn(W, W) -> W,
@@ -163,14 +156,11 @@ impl<'a, W: Copy> Totals<'a, W> {
         (2 + levels(rows)) * columns
     }
 
-    pub(super) fn new(
-        (combine, join): Functions<W>,
-        identity: W,
-        init: W,
-        (memory, columns): (&'a mut [W], usize),
-    ) -> Totals<'a, W> {
+    /// Totals by the function `C`.
+    pub(super) fn new<C: Combine<W>>(init: W, (memory, columns): (&'a mut [W], usize)) -> Totals<'a, W> {
         let (before, rest) = memory.split_at_mut(columns);
         let (block, levels) = rest.split_at_mut(columns);
+        let (combine, join, identity) = (C::combine, join::<W, C>, C::IDENTITY);
         Totals { combine, join, identity, init, before, block, levels, count: 0 }
     }
 

@@ -1,5 +1,5 @@
-//! Integers that are computed from positions: what they are at most, and the same in fewer bits. JAX's counters of
-//! random numbers are positions in 64 bits, of which the upper half is 0.
+//! Integer arithmetic on positions: upper bounds, and narrower types. JAX's random-number counters are 64-bit positions
+//! whose upper half is 0.
 
 use oxcall_hlo::{BinaryOp, ElementType, Literal, OpKind, TensorType, ValueId};
 
@@ -16,7 +16,7 @@ fn limit(element: ElementType) -> Option<u64> {
     (element.is_integer() && element.bits() >= 8).then(|| u64::MAX >> (64 - digits))
 }
 
-/// A number that no element of `value` is greater than, if no element is negative; `None` if there is none such known.
+/// An upper bound on the elements of `value`, none of which is negative; `None` if no such bound is known.
 fn most(rewriter: &Rewriter<'_>, value: ValueId, fuel: &mut u32) -> Option<u64> {
     *fuel = fuel.checked_sub(1)?;
     let ty = rewriter.tensor(value);
@@ -49,7 +49,7 @@ pub(super) fn binary(
     rhs: ValueId,
     ty: &TensorType,
 ) -> Option<Simpler> {
-    let is_less = |divisor: u64| most(rewriter, lhs, &mut FUEL.clone()).is_some_and(|most| most < divisor);
+    let is_less = |divisor: u64| most(rewriter, lhs, &mut { FUEL }).is_some_and(|most| most < divisor);
     let number = u64::try_from(constant(rewriter, rhs)?).ok()?;
     match op {
         BinaryOp::ShiftRightLogical => {
@@ -74,9 +74,8 @@ fn sum(rewriter: &mut Rewriter<'_>, sum: ValueId, constant: ValueId, ty: &Tensor
     let (x, (broadcast, y)) = number(y).map(|y| (x, y)).or_else(|| number(x).map(|x| (y, x)))?;
     let literal = rewriter.literal(constant)?;
     let bytes = literal.splat_element()?.to_vec();
-    let one = rewriter.tensor(y).clone();
-    let constant = rewriter.constant(Literal::splat(one.clone(), bytes));
-    let y = rewriter.emit(OpKind::Binary(BinaryOp::Add), &[y, constant], one);
+    let constant = rewriter.constant(Literal::splat(rewriter.tensor(y).clone(), bytes));
+    let y = rewriter.emit_like(OpKind::Binary(BinaryOp::Add), &[y, constant]);
     let y = rewriter.emit(broadcast, &[y], ty.clone());
     Some(Simpler::Op(OpKind::Binary(BinaryOp::Add), vec![x, y]))
 }
@@ -85,16 +84,13 @@ fn sum(rewriter: &mut Rewriter<'_>, sum: ValueId, constant: ValueId, ty: &Tensor
 pub(super) fn convert(rewriter: &mut Rewriter<'_>, operand: ValueId, ty: &TensorType) -> Option<Simpler> {
     let from = limit(rewriter.tensor(operand).element)?;
     let element = ty.element;
-    if limit(element)? >= from || !is_narrow(rewriter, operand, element, &mut FUEL.clone()) {
+    if limit(element)? >= from || !is_narrow(rewriter, operand, element, &mut { FUEL }) {
         return None;
     }
-    Some(match narrowed(rewriter, operand, element)? {
-        Narrowed::Op(kind, operands) => Simpler::Op(kind, operands),
-        Narrowed::Constant(literal) => Simpler::Constant(literal),
-    })
+    narrowed(rewriter, operand, element).map(Simpler::Value)
 }
 
-/// Whether the low bits of a value can be computed in a narrower type.
+/// Whether arithmetic in the narrower type `element` gives the low bits of `value`.
 fn is_narrow(rewriter: &Rewriter<'_>, value: ValueId, element: ElementType, fuel: &mut u32) -> bool {
     let Some(left) = fuel.checked_sub(1) else { return false };
     *fuel = left;
@@ -111,25 +107,16 @@ fn is_narrow(rewriter: &Rewriter<'_>, value: ValueId, element: ElementType, fuel
     }
 }
 
-enum Narrowed {
-    Op(OpKind, Vec<ValueId>),
-    Constant(Literal),
-}
-
-/// The op that computes the low bits of a value, after those of its operands.
-fn narrowed(rewriter: &mut Rewriter<'_>, value: ValueId, element: ElementType) -> Option<Narrowed> {
+/// Emits the ops that compute the low bits of a value.
+fn narrowed(rewriter: &mut Rewriter<'_>, value: ValueId, element: ElementType) -> Option<ValueId> {
     let ty = rewriter.tensor(value).with_element(element);
     let def = rewriter.def(value)?;
     let (kind, operands) = (def.kind.clone(), def.operands.clone());
     if let OpKind::Constant(literal) = kind {
         let low = literal.splat_element()?[..element.byte_width()].to_vec();
-        return Some(Narrowed::Constant(Literal::splat(ty, low)));
+        return Some(rewriter.constant(Literal::splat(ty, low)));
     }
-    let operands = operands.into_iter().map(|operand| {
-        Some(match narrowed(rewriter, operand, element)? {
-            Narrowed::Op(kind, operands) => rewriter.emit(kind, &operands, ty.clone()),
-            Narrowed::Constant(literal) => rewriter.constant(literal),
-        })
-    });
-    Some(Narrowed::Op(kind, operands.collect::<Option<_>>()?))
+    let operands = operands.into_iter().map(|operand| narrowed(rewriter, operand, element));
+    let operands: Vec<ValueId> = operands.collect::<Option<_>>()?;
+    Some(rewriter.emit(kind, &operands, ty))
 }

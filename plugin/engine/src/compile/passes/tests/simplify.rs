@@ -519,7 +519,7 @@ fn a_constant_joins_the_number_that_is_added_to_all_elements() {
     };
     let sums = |lines: Vec<String>| lines.iter().filter(|line| line.contains("add") && line.contains("[300]")).count();
     assert_eq!(sums(sum(ElementType::S32, &[])), 1);
-    // Sums of floats depend on their order, and an array is no one number.
+    // Float sums depend on their order, and an array is not a single number.
     assert_eq!(sums(sum(ElementType::F32, &[])), 2);
     assert_eq!(sums(sum(ElementType::S32, &[300])), 2);
 }
