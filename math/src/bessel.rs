@@ -1,4 +1,4 @@
-//! Modified Bessel functions of the first kind, scaled by e^-|x|.
+//! Modified Bessel functions of the first kind, scaled by e^-|x|, in `f64`.
 //!
 //! Coefficients are Chebyshev fits of mpmath (60 digits), lowest power first, whose error is below 3e-17. Up to 8 there
 //! is a polynomial for each interval of length two; from 8 to 16, and from 16 on, one in the reciprocal for the

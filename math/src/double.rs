@@ -1,14 +1,16 @@
 //! Constants and polynomials of the elementary functions of `f64`, which are terms of their series.
 
 mod error;
+mod hyperbolic;
 mod trigonometric;
 
 pub use error::{erf, erfc, erfc_of_gauss, gauss};
+pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh};
 
 use super::elementary::{self, Angles, Format, fma, horner};
 use super::level::Level;
 
-/// 1 / n!, for an n of at most 18, whose factorial is exact.
+/// 1 / n!, for an n of at most 20; of at most 18, the factorial is exact.
 const fn inverse_factorial(n: u32) -> f64 {
     let (mut product, mut factor) = (1u64, 1);
     while factor <= n {

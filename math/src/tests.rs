@@ -65,6 +65,22 @@ fn kernels_are_accurate<L: Level>() {
         sweep("atan2", 2.5, -most, most, |y| single::atan2::<L>(y, x), |y| y.atan2(f64::from(x)));
         sweep("atan2", 2.5, -2.0, 2.0, |y| single::atan2::<L>(y, x), |y| y.atan2(f64::from(x)));
     }
+    type InDouble = fn(f64) -> f64;
+    let rounded = |f: InDouble| move |x: f32| f(f64::from(x)) as f32;
+    for (name, bound, found, exact, [low, high]) in [
+        ("sinh", 0.51, single::sinh_in_double::<L, f64> as InDouble, f64::sinh as InDouble, [-95.0, 95.0]),
+        ("cosh", 0.51, single::cosh_in_double::<L, f64>, f64::cosh, [-95.0, 95.0]),
+        ("asinh", 0.51, single::asinh_in_double::<L, f64>, libm::asinh, [-most, most]),
+        ("acosh", 0.51, single::acosh_in_double::<L, f64>, libm::acosh, [1.0, most]),
+        ("atanh", 0.51, single::atanh_in_double::<L, f64>, libm::atanh, [-1.0, 1.0]),
+        ("asin", 0.501, single::asin_in_double::<L, f64>, f64::asin, [-1.0, 1.0]),
+        ("acos", 0.501, single::acos_in_double::<L, f64>, f64::acos, [-1.0, 1.0]),
+        ("i0e", 0.53, single::i0e_in_double::<L, f64>, bessel::i0e::<L>, [-most, most]),
+        ("i1e", 0.53, single::i1e_in_double::<L, f64>, bessel::i1e::<L>, [-most, most]),
+    ] {
+        sweep(name, bound, low, high, rounded(found), exact);
+        sweep(name, bound, low.max(-3.0), high.min(3.0), rounded(found), exact);
+    }
     sweep("lgamma", 0.51, 1e-40, most, lgamma::<L>, libm::lgamma);
     sweep("lgamma", 0.51, 0.5, 4.0, lgamma::<L>, libm::lgamma);
     sweep("digamma", 0.51, 1e-38, most, |x| special::positive_digamma::<L>(f64::from(x)) as f32, special::digamma);
@@ -117,6 +133,15 @@ fn double_kernels_are_accurate<L: Level>() {
     for range in [2.0, 700.0] {
         sweep_double("log_add_exp", 3.0, [-range, range], |x| elementary::log_add_exp::<L, f64>(x, 0.0), softplus);
     }
+    for range in [0.5, 2.0, 40.0, 720.0, most] {
+        sweep_double("sinh", 2.0, [-range, range], double::sinh::<L, f64>, f64::sinh);
+        sweep_double("cosh", 2.0, [-range, range], double::cosh::<L, f64>, f64::cosh);
+        sweep_double("asinh", 2.0, [-range, range], double::asinh::<L, f64>, libm::asinh);
+        sweep_double("acosh", 2.0, [1.0, range.max(1.001)], double::acosh::<L, f64>, libm::acosh);
+    }
+    for range in [1e-3, 0.1, 1.0] {
+        sweep_double("atanh", 2.0, [-range, range], double::atanh::<L, f64>, libm::atanh);
+    }
     sweep_double("erf", 2.0, [-6.5, 6.5], double::erf::<L, f64>, libm::erf);
     sweep_double("erfc", 4.0, [-6.5, 27.0], double::erfc::<L, f64>, libm::erfc);
     sweep_double("erfc", 4.0, [-1.0, 1.5], double::erfc::<L, f64>, libm::erfc);
@@ -144,6 +169,50 @@ fn kernels_are_accurate_with_every_kind_of_multiply_add() {
     #[cfg(target_arch = "x86_64")]
     if super::level::Avx2::is_present() {
         super::level::Avx2::enter(kernels_are_accurate::<super::level::Avx2>);
+    }
+}
+
+/// Zeros, infinities, NaN, ends of domains and what lies beyond them have the standard library's results.
+#[test]
+fn hyperbolic_and_arc_functions_have_the_right_ends() {
+    type Function = fn(f64) -> f64;
+    let acosh: Function = |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) };
+    let check = |name: &str, x: f64, found: f64, exact: f64| {
+        let is_near = found == exact || (found - exact).abs() <= 1e-7 * exact.abs();
+        let has_its_sign = exact != 0.0 || found.is_sign_negative() == exact.is_sign_negative();
+        assert!((is_near && has_its_sign) || (found.is_nan() && exact.is_nan()), "{name}({x:e}): {found:e}, {exact:e}");
+    };
+    let both_signs = |ends: &[f64]| ends.iter().flat_map(|&x| [x, -x]).chain([f64::NAN]).collect::<Vec<f64>>();
+    let common = [0.0, 1e-30, 1e-9, 0.5, 0.75, 1.0, 1.25, 2.0, 88.5, 89.3, 1e9, 1e38, f64::INFINITY];
+    let single: [(&str, Function, Function); 9] = [
+        ("sinh", single::sinh_in_double::<Unfused, f64>, f64::sinh),
+        ("cosh", single::cosh_in_double::<Unfused, f64>, f64::cosh),
+        ("asinh", single::asinh_in_double::<Unfused, f64>, libm::asinh),
+        ("acosh", single::acosh_in_double::<Unfused, f64>, acosh),
+        ("atanh", single::atanh_in_double::<Unfused, f64>, libm::atanh),
+        ("asin", single::asin_in_double::<Unfused, f64>, f64::asin),
+        ("acos", single::acos_in_double::<Unfused, f64>, f64::acos),
+        ("i0e", single::i0e_in_double::<Unfused, f64>, bessel::i0e::<Unfused>),
+        ("i1e", single::i1e_in_double::<Unfused, f64>, bessel::i1e::<Unfused>),
+    ];
+    for (name, found, exact) in single {
+        for x in both_signs(&common) {
+            let x = f64::from(x as f32);
+            check(name, x, f64::from(found(x) as f32), f64::from(exact(x) as f32));
+        }
+    }
+    let double: [(&str, Function, Function); 5] = [
+        ("sinh", double::sinh::<Unfused, f64>, f64::sinh),
+        ("cosh", double::cosh::<Unfused, f64>, f64::cosh),
+        ("asinh", double::asinh::<Unfused, f64>, libm::asinh),
+        ("acosh", double::acosh::<Unfused, f64>, acosh),
+        ("atanh", double::atanh::<Unfused, f64>, libm::atanh),
+    ];
+    let far = [5e-324, 1e-310, 1.0 - f64::EPSILON, 1.0 + f64::EPSILON, 709.9, 710.3, 710.5, 1e160, f64::MAX];
+    for (name, found, exact) in double {
+        for x in both_signs(&[&common[..], &far].concat()) {
+            check(name, x, found(x), exact(x));
+        }
     }
 }
 

@@ -22,8 +22,21 @@ fn bounded<T: Format>(x: T, [low, high]: [T; 2]) -> T {
 /// e^x.
 #[inline(always)]
 pub fn exp<L: Level, T: Format>(x: T) -> T {
+    scaled_exp::<L, T>(bounded(x, T::EXP_RANGE), 0)
+}
+
+/// e^x / 2 of an `x` that is not negative, which is finite where e^x may be infinite.
+#[inline(always)]
+pub fn half_exp<L: Level, T: Format>(x: T) -> T {
+    let [low, high] = T::EXP_RANGE;
+    scaled_exp::<L, T>(bounded(x, [low, high + T::of(1.0)]), -1)
+}
+
+/// 2^exponent e^x.
+#[inline(always)]
+fn scaled_exp<L: Level, T: Format>(x: T, exponent: i32) -> T {
     // In two steps, since 2^n can be beyond the normal numbers. Both exponents get their bias at once.
-    let (n, less_one) = reduced::<L, T>(bounded(x, T::EXP_RANGE), 2 * T::BIAS);
+    let (n, less_one) = reduced::<L, T>(x, 2 * T::BIAS + exponent);
     let half = n.halved();
     let power = power_of_two_of_biased::<T>(half);
     fma::<L, T>(power, less_one, power) * power_of_two_of_biased::<T>(n.minus(half))

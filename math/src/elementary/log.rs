@@ -14,7 +14,7 @@ pub fn split<T: Format>(x: T) -> (T::Int, T) {
 /// ln x.
 #[inline(always)]
 pub fn ln<L: Level, T: Format>(x: T) -> T {
-    plus::<L, T>(x, T::of(0.0))
+    ln_corrected::<L, T>(x, T::of(0.0))
 }
 
 /// ln(1 + x).
@@ -24,14 +24,14 @@ pub fn ln_1p<L: Level, T: Format>(x: T) -> T {
     // The rounding error of the sum; divided by u, it is the change of the logarithm.
     let lost = (x - (u - T::of(1.0))) / u;
     let is_usual = T::of(0.0).less(u) & u.less(T::INFINITY);
-    let result = plus::<L, T>(u, T::select(is_usual, lost, T::of(0.0)));
+    let result = ln_corrected::<L, T>(u, T::select(is_usual, lost, T::of(0.0)));
     // Also keeps -0.
     T::select(x.magnitude().less(T::TINY), x, result)
 }
 
 /// ln x, and a correction that is added before the largest part.
 #[inline(always)]
-fn plus<L: Level, T: Format>(x: T, correction: T) -> T {
+pub(crate) fn ln_corrected<L: Level, T: Format>(x: T, correction: T) -> T {
     let (zero, digits) = (T::of(0.0), T::Int::of(i32::from(T::MANTISSA)));
     let is_subnormal = x.less(T::MIN_POSITIVE);
     let scaled = T::select(is_subnormal, x * power_of_two::<T>(digits), x);

@@ -7,7 +7,8 @@
 mod exp;
 mod log;
 
-pub use exp::{exp, expm1, logistic, tanh};
+pub use exp::{exp, expm1, half_exp, logistic, tanh};
+pub(crate) use log::ln_corrected;
 pub use log::{ln, ln_1p, log_add_exp, split};
 
 use super::lane::{Bits, Lane};
@@ -86,6 +87,14 @@ pub fn fma<L: Level, T: Lane>(a: T, b: T, c: T) -> T {
 pub fn sum<T: Lane>(a: T, b: T) -> [T; 2] {
     let sum = a + b;
     [sum, b - (sum - a)]
+}
+
+/// `a + b` and its rounding error, whichever is larger.
+#[inline(always)]
+pub fn exact_sum<T: Lane>(a: T, b: T) -> [T; 2] {
+    let sum = a + b;
+    let of_b = sum - a;
+    [sum, (a - (sum - of_b)) + (b - of_b)]
 }
 
 /// The polynomial with the given coefficients, lowest power first.

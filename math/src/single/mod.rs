@@ -6,14 +6,18 @@
 #![expect(clippy::excessive_precision, reason = "coefficients are written with the digits that the fit gave")]
 
 mod angle;
+mod bessel;
 mod error;
 mod format;
+mod hyperbolic;
 mod power;
 mod trigonometric;
 
-pub use angle::atan2;
+pub use angle::{acos_in_double, asin_in_double, atan2};
+pub use bessel::{i0e_in_double, i1e_in_double};
 pub use error::{GAUSS_SCALE, erf, erf_inv, erfc, erfc_of_exp, erfc_of_gauss, gauss};
 pub use format::{atanh_series, exp_series, ln_parts};
+pub use hyperbolic::{acosh_in_double, asinh_in_double, atanh_in_double, cosh_in_double, sinh_in_double};
 pub use power::{is_power_easy, power, power_in_double};
 pub use trigonometric::{cos_in_double, sin_in_double};
 

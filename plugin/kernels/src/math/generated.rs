@@ -12,7 +12,7 @@ mod tests;
 mod wide;
 
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ElementType, UnaryOp};
-use oxcall_jit::{Binary, Builder, Compare, Round, Shift, Unary, Value, Width};
+use oxcall_jit::{Binary, Builder, Compare, Conversion, Round, Shift, Unary, Value, Width};
 
 pub(crate) use self::complex::{of_parts, product_by_parts};
 pub(crate) use self::guarded::{Guard, binary as guarded_binary, unary as guarded_unary};
@@ -61,6 +61,16 @@ fn float<'g, W: Word>(
     f: impl FnOnce(TracedFloat<'g, W>) -> TracedFloat<'g, W>,
 ) -> Value {
     f(TracedFloat(Traced::Value(builder, x))).0.value(builder)
+}
+
+/// Records a function of doubles, of floats and rounded to one.
+fn in_double<'g, const N: usize>(
+    b: &'g Builder,
+    args: [Value; N],
+    f: impl FnOnce([TracedFloat<'g, u64>; N]) -> TracedFloat<'g, u64>,
+) -> Value {
+    let args = args.map(|x| TracedFloat(Traced::Value(b, b.wide().convert(Conversion::ToDouble, x))));
+    b.wide().convert(Conversion::ToFloat, f(args).0.value(b))
 }
 
 /// A constant float.
@@ -119,6 +129,15 @@ fn float_unary(op: UnaryOp) -> Option<Record> {
         UnaryOp::Erf => |b, [x, ..]| float::<u32>(b, x, single::erf::<Generated, _>),
         UnaryOp::Erfc => |b, [x, ..]| float::<u32>(b, x, single::erfc::<Generated, _>),
         UnaryOp::ErfInv => |b, [x, ..]| float::<u32>(b, x, single::erf_inv::<Generated, _>),
+        UnaryOp::Sinh => |b, [x, ..]| in_double(b, [x], |[x]| single::sinh_in_double::<Generated, _>(x)),
+        UnaryOp::Cosh => |b, [x, ..]| in_double(b, [x], |[x]| single::cosh_in_double::<Generated, _>(x)),
+        UnaryOp::Asinh => |b, [x, ..]| in_double(b, [x], |[x]| single::asinh_in_double::<Generated, _>(x)),
+        UnaryOp::Acosh => |b, [x, ..]| in_double(b, [x], |[x]| single::acosh_in_double::<Generated, _>(x)),
+        UnaryOp::Atanh => |b, [x, ..]| in_double(b, [x], |[x]| single::atanh_in_double::<Generated, _>(x)),
+        UnaryOp::Asin => |b, [x, ..]| in_double(b, [x], |[x]| single::asin_in_double::<Generated, _>(x)),
+        UnaryOp::Acos => |b, [x, ..]| in_double(b, [x], |[x]| single::acos_in_double::<Generated, _>(x)),
+        UnaryOp::BesselI0e => |b, [x, ..]| in_double(b, [x], |[x]| single::i0e_in_double::<Generated, _>(x)),
+        UnaryOp::BesselI1e => |b, [x, ..]| in_double(b, [x], |[x]| single::i1e_in_double::<Generated, _>(x)),
         UnaryOp::Floor => |b, [x, ..]| b.unary(Unary::Round(Round::Floor), x),
         UnaryOp::Ceil => |b, [x, ..]| b.unary(Unary::Round(Round::Ceil), x),
         UnaryOp::RoundNearestEven => |b, [x, ..]| b.unary(Unary::Round(Round::Even), x),

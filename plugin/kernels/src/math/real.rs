@@ -141,35 +141,28 @@ elementary! {
     kernel_lgamma(x) special::lgamma::<L>(f64::from(x)) as f32, libm::lgamma(x);
     /// Digamma.
     kernel_digamma(x) special::positive_digamma::<L>(f64::from(x)) as f32, special::digamma(x);
+    /// The hyperbolic sine.
+    kernel_sinh(x) single::sinh_in_double::<L, f64>(x.into()) as f32, double::sinh::<L, f64>(x);
+    /// The hyperbolic cosine.
+    kernel_cosh(x) single::cosh_in_double::<L, f64>(x.into()) as f32, double::cosh::<L, f64>(x);
+    /// The inverse hyperbolic sine.
+    kernel_asinh(x) single::asinh_in_double::<L, f64>(x.into()) as f32, double::asinh::<L, f64>(x);
+    /// The inverse hyperbolic cosine; NaN below 1.
+    kernel_acosh(x) single::acosh_in_double::<L, f64>(x.into()) as f32, double::acosh::<L, f64>(x);
+    /// The inverse hyperbolic tangent; NaN beyond 1.
+    kernel_atanh(x) single::atanh_in_double::<L, f64>(x.into()) as f32, double::atanh::<L, f64>(x);
+    /// The arc sine; NaN beyond 1.
+    kernel_asin(x) single::asin_in_double::<L, f64>(x.into()) as f32, x.asin();
+    /// The arc cosine; NaN beyond 1.
+    kernel_acos(x) single::acos_in_double::<L, f64>(x.into()) as f32, x.acos();
+    /// The scaled Bessel function I0.
+    kernel_bessel_i0e(x) single::i0e_in_double::<L, f64>(x.into()) as f32, bessel::i0e::<L>(x);
+    /// The scaled Bessel function I1.
+    kernel_bessel_i1e(x) single::i1e_in_double::<L, f64>(x.into()) as f32, bessel::i1e::<L>(x);
     /// x^y.
     kernel_pow(x, y) single::power::<L>(x, y), x.powf(y);
     /// The angle of the point (x, y).
     kernel_atan2(y, x) single::atan2::<L>(y, x), y.atan2(x);
-}
-
-/// Where the logarithm of x + root(x^2 + c) is nearer than [`libm`], whose logarithm is less accurate, and which adds
-/// ln 2 to that of large numbers. Twice a larger number is infinite.
-const LARGE: std::ops::Range<f64> = 64.0..1e300;
-
-/// ln(x + root(x^2 + c)) for a [`LARGE`] x and a c of 1 or -1.
-fn ln_of_sum(x: f64, c: f64) -> f64 {
-    // From here on the root is x.
-    let root = if x < 1e9 { (x * x + c).sqrt() } else { x };
-    (x + root).ln()
-}
-
-/// The inverse hyperbolic cosine: NaN below 1, where `libm::acosh` is finite for some numbers.
-fn acosh(x: f64) -> f64 {
-    match () {
-        () if x < 1.0 => f64::NAN,
-        () if LARGE.contains(&x) => ln_of_sum(x, -1.0),
-        () => libm::acosh(x),
-    }
-}
-
-/// The inverse hyperbolic sine.
-fn asinh(x: f64) -> f64 {
-    if LARGE.contains(&x.abs()) { ln_of_sum(x.abs(), 1.0).copysign(x) } else { libm::asinh(x) }
 }
 
 /// The function of one real number for `op`.
@@ -250,27 +243,51 @@ pub(crate) fn unary_op<L: Level, T: Elementary>(op: UnaryOp) -> Option<Function>
             #[inline(always)]
             |x: T| elementary::tanh::<L, T>(x),
         ),
-        UnaryOp::Acos => unary::<L, _, _, _>(Heavy(40), |x: T| x.acos()),
-        UnaryOp::Acosh => unary::<L, _, _, _>(Heavy(40), |x: T| x.in_double(acosh)),
-        UnaryOp::Asin => unary::<L, _, _, _>(Heavy(40), |x: T| x.asin()),
-        UnaryOp::Asinh => unary::<L, _, _, _>(Heavy(40), |x: T| x.in_double(asinh)),
+        UnaryOp::Acos => unary::<L, _, _, _>(
+            Heavy(30),
+            #[inline(always)]
+            |x: T| x.kernel_acos::<L>(),
+        ),
+        UnaryOp::Acosh => unary::<L, _, _, _>(
+            Heavy(40),
+            #[inline(always)]
+            |x: T| x.kernel_acosh::<L>(),
+        ),
+        UnaryOp::Asin => unary::<L, _, _, _>(
+            Heavy(30),
+            #[inline(always)]
+            |x: T| x.kernel_asin::<L>(),
+        ),
+        UnaryOp::Asinh => unary::<L, _, _, _>(
+            Heavy(40),
+            #[inline(always)]
+            |x: T| x.kernel_asinh::<L>(),
+        ),
         UnaryOp::Atan => unary::<L, _, _, _>(
             Heavy(30),
             #[inline(always)]
             |x: T| x.kernel_atan2::<L>(T::one()),
         ),
-        UnaryOp::Atanh => unary::<L, _, _, _>(Heavy(40), |x: T| x.in_double(libm::atanh)),
+        UnaryOp::Atanh => unary::<L, _, _, _>(
+            Heavy(40),
+            #[inline(always)]
+            |x: T| x.kernel_atanh::<L>(),
+        ),
         UnaryOp::BesselI0e => unary::<L, _, _, _>(
             Heavy(40),
             #[inline(always)]
-            |x: T| x.in_double(bessel::i0e::<L>),
+            |x: T| x.kernel_bessel_i0e::<L>(),
         ),
         UnaryOp::BesselI1e => unary::<L, _, _, _>(
             Heavy(40),
             #[inline(always)]
-            |x: T| x.in_double(bessel::i1e::<L>),
+            |x: T| x.kernel_bessel_i1e::<L>(),
         ),
-        UnaryOp::Cosh => unary::<L, _, _, _>(Heavy(40), |x: T| x.cosh()),
+        UnaryOp::Cosh => unary::<L, _, _, _>(
+            Heavy(25),
+            #[inline(always)]
+            |x: T| x.kernel_cosh::<L>(),
+        ),
         UnaryOp::Digamma => guarded_unary::<L, T, _, _, _>(
             60,
             #[inline(always)]
@@ -315,7 +332,11 @@ pub(crate) fn unary_op<L: Level, T: Elementary>(op: UnaryOp) -> Option<Function>
             |x: T| x.is_lgamma_easy(),
             |x: T| x.in_double(libm::lgamma),
         ),
-        UnaryOp::Sinh => unary::<L, _, _, _>(Heavy(40), |x: T| x.sinh()),
+        UnaryOp::Sinh => unary::<L, _, _, _>(
+            Heavy(35),
+            #[inline(always)]
+            |x: T| x.kernel_sinh::<L>(),
+        ),
         UnaryOp::Square => unary::<L, _, _, _>(Light, |x: T| x * x),
         UnaryOp::CountLeadingZeros | UnaryOp::Not | UnaryOp::Popcnt => return None,
     })

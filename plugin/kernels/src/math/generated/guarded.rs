@@ -2,13 +2,13 @@
 //! loop makes the same distinction, where a lane has another one.
 
 use oxcall_hlo::{BinaryOp, ElementType, UnaryOp};
-use oxcall_jit::{Binary, Builder, Compare, Conversion, Value};
+use oxcall_jit::{Binary, Compare};
 
-use super::{Record, constant, float};
+use super::{Record, constant, float, in_double};
 use crate::math::elementary::Angles;
 use crate::math::lane::Lane;
 use crate::math::single;
-use crate::math::traced::{Generated, Traced, TracedFloat};
+use crate::math::traced::Generated;
 
 /// The forms of a function: of usual operands, and the mask of lanes that have others.
 #[derive(Clone, Copy)]
@@ -20,8 +20,8 @@ pub(crate) struct Guard {
 /// The function of one float for `op`.
 pub(crate) fn unary(op: UnaryOp, wide: ElementType) -> Option<Guard> {
     let usual: Record = match op {
-        UnaryOp::Sine => |b, [x, ..]| in_double(b, [x; 2], |[x, _]| single::sin_in_double::<Generated, _>(x)),
-        UnaryOp::Cosine => |b, [x, ..]| in_double(b, [x; 2], |[x, _]| single::cos_in_double::<Generated, _>(x)),
+        UnaryOp::Sine => |b, [x, ..]| in_double(b, [x], |[x]| single::sin_in_double::<Generated, _>(x)),
+        UnaryOp::Cosine => |b, [x, ..]| in_double(b, [x], |[x]| single::cos_in_double::<Generated, _>(x)),
         _ => return None,
     };
     let others: Record = |b, [x, ..]| {
@@ -42,14 +42,4 @@ pub(crate) fn binary(op: BinaryOp, wide: ElementType) -> Option<Guard> {
         b.not(b.binary(Binary::And, b.binary(Binary::And, is_positive, is_finite), is_small))
     };
     (op == BinaryOp::Power && wide == ElementType::F32).then_some(Guard { usual, others })
-}
-
-/// A function of doubles, of floats and rounded to one.
-fn in_double<'g>(
-    b: &'g Builder,
-    args: [Value; 2],
-    f: impl FnOnce([TracedFloat<'g, u64>; 2]) -> TracedFloat<'g, u64>,
-) -> Value {
-    let args = args.map(|x| TracedFloat(Traced::Value(b, b.wide().convert(Conversion::ToDouble, x))));
-    b.wide().convert(Conversion::ToFloat, f(args).0.value(b))
 }

@@ -41,6 +41,11 @@ fn float_unary(op: UnaryOp) -> Option<Record> {
     Some(match op {
         UnaryOp::Erf => |b, [x, ..]| float::<u64>(b, x, double::erf::<Generated, _>),
         UnaryOp::Erfc => |b, [x, ..]| float::<u64>(b, x, double::erfc::<Generated, _>),
+        UnaryOp::Sinh => |b, [x, ..]| float::<u64>(b, x, double::sinh::<Generated, _>),
+        UnaryOp::Cosh => |b, [x, ..]| float::<u64>(b, x, double::cosh::<Generated, _>),
+        UnaryOp::Asinh => |b, [x, ..]| float::<u64>(b, x, double::asinh::<Generated, _>),
+        UnaryOp::Acosh => |b, [x, ..]| float::<u64>(b, x, double::acosh::<Generated, _>),
+        UnaryOp::Atanh => |b, [x, ..]| float::<u64>(b, x, double::atanh::<Generated, _>),
         UnaryOp::Floor => |b, [x, ..]| b.wide().round(Round::Floor, x),
         UnaryOp::Ceil => |b, [x, ..]| b.wide().round(Round::Ceil, x),
         UnaryOp::RoundNearestEven => |b, [x, ..]| b.wide().round(Round::Even, x),
