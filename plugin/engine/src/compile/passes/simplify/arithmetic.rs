@@ -86,6 +86,12 @@ pub(super) fn binary(
     if commutes && left == Some(neutral) {
         return Some(Simpler::Value(rhs));
     }
+    if op == BinaryOp::Add && float {
+        let is_done = |(zero, sum)| zero == Some(Known::Zero) && is_sum_with_zero(rewriter, sum);
+        if let Some((_, sum)) = [(left, rhs), (right, lhs)].into_iter().find(|&pair| is_done(pair)) {
+            return Some(Simpler::Value(sum));
+        }
+    }
     if matches!(op, BinaryOp::And | BinaryOp::Or) && lhs == rhs {
         return Some(Simpler::Value(lhs));
     }
@@ -98,6 +104,13 @@ pub(super) fn binary(
     };
     let absorber = [(left, lhs), (right, rhs)].into_iter().find(|(known, _)| *known == Some(absorbing));
     absorber.filter(|_| exact).map(|(_, value)| Simpler::Value(value))
+}
+
+/// Whether a value is +0, or the sum of another and +0, which is never -0: one more +0 changes nothing.
+fn is_sum_with_zero(rewriter: &Rewriter<'_>, value: ValueId) -> bool {
+    let is_zero = |&operand: &ValueId| known(rewriter, operand) == Some(Known::Zero);
+    let is_sum = || rewriter.def(value).filter(|op| op.kind == OpKind::Binary(BinaryOp::Add));
+    is_zero(&value) || is_sum().is_some_and(|op| op.operands.iter().any(is_zero))
 }
 
 /// 1 / c, where `value` is a power of two `c` whose reciprocal is a normal number.

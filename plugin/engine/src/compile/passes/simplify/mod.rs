@@ -1,6 +1,7 @@
 //! Rules that make programs smaller without changing a bit of their results, NaN payloads excepted.
 
 mod arithmetic;
+mod components;
 mod control;
 mod convert;
 mod index;
@@ -64,10 +65,12 @@ pub(super) fn simplify(module: &mut Module, evaluate: &Evaluate<'_>) -> Result<b
 fn rule(rewriter: &mut Rewriter<'_>, op: &Op, ty: &TensorType) -> Option<Simpler> {
     let operand = op.operands.first().copied();
     match &op.kind {
-        OpKind::Unary(unary) => arithmetic::unary(rewriter, *unary, operand?, ty),
+        OpKind::Unary(unary) => arithmetic::unary(rewriter, *unary, operand?, ty)
+            .or_else(|| components::negated(rewriter, *unary, operand?, ty)),
         OpKind::Binary(binary) => arithmetic::binary(rewriter, *binary, operand?, op.operands[1], ty)
             .or_else(|| integer::binary(rewriter, *binary, operand?, op.operands[1]))
-            .or_else(|| positions::binary(rewriter, *binary, operand?, op.operands[1], ty)),
+            .or_else(|| positions::binary(rewriter, *binary, operand?, op.operands[1], ty))
+            .or_else(|| components::binary(rewriter, *binary, [operand?, op.operands[1]], ty)),
         OpKind::Compare(direction, _) => arithmetic::compare(rewriter, *direction, operand?, op.operands[1], ty)
             .or_else(|| integer::compare(rewriter, *direction, operand?, op.operands[1])),
         OpKind::Select => {
@@ -87,7 +90,9 @@ fn rule(rewriter: &mut Rewriter<'_>, op: &Op, ty: &TensorType) -> Option<Simpler
         OpKind::Reverse { dims } => shape::reverse(rewriter, dims, operand?, ty),
         OpKind::Concatenate { dim } => shape::concatenate(rewriter, *dim, &op.operands, ty),
         OpKind::Pad { low, high, interior } => {
-            shape::pad(rewriter, [low, high, interior], operand?, op.operands[1], ty)
+            let edges = [&low[..], high, interior];
+            shape::pad(rewriter, edges, operand?, op.operands[1], ty)
+                .or_else(|| components::pad(rewriter, edges, operand?, op.operands[1], ty))
         }
         OpKind::Slice { start, limit, strides } => index::slice(rewriter, [start, limit, strides], operand?, ty),
         OpKind::DynamicSlice { sizes } => index::dynamic_slice(rewriter, sizes, &op.operands, ty),

@@ -1,6 +1,7 @@
 //! Tests of passes: programs built op by op, and the text of what becomes of them.
 
 mod captures;
+mod components;
 mod corpus;
 mod cse;
 mod dce;

@@ -1,0 +1,153 @@
+//! Short rows that are put together from columns, as in gradients of functions of components.
+//!
+//! The gradient along `x[:, 0]` is a column padded with zeros, and that of a function of several components a sum of
+//! such arrays. Columns side by side are a stack, which a fusion writes together with what computes them.
+
+use oxcall_hlo::{BinaryOp, Literal, OpKind, TensorType, UnaryOp, ValueId};
+
+use super::super::ir::Rewriter;
+use super::{Simpler, splat};
+
+/// The most elements of a row.
+const LONGEST: usize = 16;
+
+/// The fewest rows.
+const FEWEST: usize = 256;
+
+/// Whether an array of these dimensions consists of many short rows, where a row has all dimensions from `first` on.
+fn has_short_rows(dims: &[usize], first: usize) -> bool {
+    let (rows, row) = dims.split_at(first);
+    rows.iter().product::<usize>() >= FEWEST && row.iter().product::<usize>() <= LONGEST
+}
+
+/// Padding of short rows as a concatenation of columns.
+pub(super) fn pad(
+    rewriter: &mut Rewriter<'_>,
+    [low, high, interior]: [&[i64]; 3],
+    operand: ValueId,
+    value: ValueId,
+    ty: &TensorType,
+) -> Option<Simpler> {
+    let from = rewriter.tensor(operand).dims.clone();
+    let first = (0..ty.rank()).find(|&dim| from[dim] != ty.dims[dim])?;
+    if low.iter().chain(high).any(|&edge| edge < 0) || !has_short_rows(&ty.dims, first) {
+        return None;
+    }
+    let row: usize = ty.dims[first..].iter().product();
+    // The element of the operand's row at each place of a row.
+    let mut places = vec![None; row];
+    let length: usize = from[first..].iter().product();
+    for element in 0..length {
+        let (mut rest, mut place, mut stride) = (element, 0, 1);
+        for dim in (first..ty.rank()).rev() {
+            let index = low[dim] as usize + rest % from[dim] * (interior[dim] as usize + 1);
+            place += index * stride;
+            (rest, stride) = (rest / from[dim], stride * ty.dims[dim]);
+        }
+        places[place] = Some(element);
+    }
+    let rows = ty.count() / row;
+    let column = TensorType::new(ty.element, [rows, 1]);
+    let padding = match splat(rewriter, value).map(<[u8]>::to_vec) {
+        Some(element) => rewriter.constant(Literal::splat(column.clone(), element)),
+        None => rewriter.emit(OpKind::BroadcastInDim { dims: Vec::new() }, &[value], column.clone()),
+    };
+    let array = rewriter.emit(OpKind::Reshape, &[operand], TensorType::new(ty.element, [rows, length]));
+    let mut columns = Vec::with_capacity(row);
+    for place in places {
+        columns.push(match place {
+            None => padding,
+            Some(_) if length == 1 => array,
+            Some(at) => {
+                let kind = OpKind::Slice { start: vec![0, at], limit: vec![rows, at + 1], strides: vec![1; 2] };
+                rewriter.emit(kind, &[array], column.clone())
+            }
+        });
+    }
+    Some(side_by_side(rewriter, OpKind::Concatenate { dim: 1 }, columns, &TensorType::new(ty.element, [rows, row]), ty))
+}
+
+/// A concatenation of type `joined`, in the shape of `ty`.
+fn side_by_side(
+    rewriter: &mut Rewriter<'_>,
+    kind: OpKind,
+    parts: Vec<ValueId>,
+    joined: &TensorType,
+    ty: &TensorType,
+) -> Simpler {
+    if joined.dims == ty.dims {
+        return Simpler::Op(kind, parts);
+    }
+    Simpler::Op(OpKind::Reshape, vec![rewriter.emit(kind, &parts, joined.clone())])
+}
+
+/// The dimension along which a value, seen through a reshape, is a concatenation, its type, and the parts.
+fn parts(rewriter: &Rewriter<'_>, value: ValueId) -> Option<(usize, TensorType, Vec<ValueId>)> {
+    let mut value = value;
+    if let Some(op) = rewriter.def(value)
+        && op.kind == OpKind::Reshape
+    {
+        value = op.operands[0];
+    }
+    let op = rewriter.def(value)?;
+    let OpKind::Concatenate { dim } = op.kind else { return None };
+    Some((dim, rewriter.tensor(value).clone(), op.operands.clone()))
+}
+
+/// A function of one or two concatenations of columns as the concatenation of the columns' functions: the sum of two,
+/// if some of their columns are constants, and cheap functions of one and a constant of equal elements.
+pub(super) fn binary(
+    rewriter: &mut Rewriter<'_>,
+    op: BinaryOp,
+    operands: [ValueId; 2],
+    ty: &TensorType,
+) -> Option<Simpler> {
+    use BinaryOp::{Add, Divide, Multiply, Subtract};
+    if !matches!(op, Add | Divide | Multiply | Subtract) {
+        return None;
+    }
+    let found = operands.map(|operand| parts(rewriter, operand));
+    let constants = operands.map(|operand| splat(rewriter, operand).map(<[u8]>::to_vec));
+    let (dim, joined) = found.iter().flatten().map(|(dim, joined, _)| (*dim, joined.clone())).next()?;
+    if !has_short_rows(&joined.dims, dim) {
+        return None;
+    }
+    let columns = match (&found, constants) {
+        ([Some((_, _, left)), Some((other, others, right))], _) => {
+            let is_alike = |(a, b): (&ValueId, &ValueId)| rewriter.tensor(*a).dims == rewriter.tensor(*b).dims;
+            let are_alike = dim == *other && joined.dims == others.dims && left.len() == right.len();
+            let has_constant = left.iter().chain(right).any(|&part| splat(rewriter, part).is_some());
+            if op != Add || !has_constant || !are_alike || !left.iter().zip(right).all(is_alike) {
+                return None;
+            }
+            left.iter().zip(right).map(|(&a, &b)| [a, b]).collect::<Vec<_>>()
+        }
+        ([Some((_, _, left)), None], [_, Some(element)]) => {
+            left.iter().map(|&part| [part, like(rewriter, part, &element)]).collect()
+        }
+        ([None, Some((_, _, right))], [Some(element), _]) => {
+            right.iter().map(|&part| [like(rewriter, part, &element), part]).collect()
+        }
+        _ => return None,
+    };
+    let apply = |pair: [ValueId; 2]| rewriter.emit_like(OpKind::Binary(op), &pair);
+    let columns = columns.into_iter().map(apply).collect();
+    Some(side_by_side(rewriter, OpKind::Concatenate { dim }, columns, &joined, ty))
+}
+
+/// The negatives of columns.
+pub(super) fn negated(rewriter: &mut Rewriter<'_>, op: UnaryOp, operand: ValueId, ty: &TensorType) -> Option<Simpler> {
+    let (dim, joined, columns) = parts(rewriter, operand).filter(|_| op == UnaryOp::Negate)?;
+    if !has_short_rows(&joined.dims, dim) {
+        return None;
+    }
+    let negate = |column: ValueId| rewriter.emit_like(OpKind::Unary(op), &[column]);
+    let columns = columns.into_iter().map(negate).collect();
+    Some(side_by_side(rewriter, OpKind::Concatenate { dim }, columns, &joined, ty))
+}
+
+/// A constant of the type of `value`, of equal elements.
+fn like(rewriter: &mut Rewriter<'_>, value: ValueId, element: &[u8]) -> ValueId {
+    let ty = rewriter.tensor(value).clone();
+    rewriter.constant(Literal::splat(ty, element.to_vec()))
+}
