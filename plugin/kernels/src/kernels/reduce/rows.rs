@@ -53,6 +53,7 @@ pub(super) fn fold_each<T: Element, C: Combine<T::Wide>>(elements: &[T], row: us
             _ => each::<T, C, 16>,
         },
         0..=4 => each::<T, C, 4>,
+        9..=LONGEST_SHORT if !T::TYPE.is_complex() => each_of_two_parts::<T, C>,
         5..=LONGEST_SHORT => each::<T, C, 16>,
         row if row < LONG => each_of_many::<T, C, false>,
         _ => each_of_many::<T, C, true>,
@@ -78,6 +79,46 @@ fn each_known<T: Element, C: Combine<T::Wide>, const ROW: usize, const N: usize>
 }
 }
 
+/// The lanes that each row by itself is reduced to, and the rows whose lanes are then joined side by side: a vector of
+/// one row would wait for each of the last joins.
+const LAST_LANES: usize = 8;
+const SIDE_BY_SIDE: usize = 32;
+
+/// [`fold_each`], where `lanes` reduces a row to a few lanes. What is [not sure](Combine::is_sure), `exactly` reduces
+/// again.
+#[inline(always)]
+fn join_side_by_side<T: Element, C: Combine<T::Wide>>(
+    elements: &[T],
+    row: usize,
+    init: T::Wide,
+    results: &mut [T],
+    lanes: impl Fn(&[T]) -> [T::Wide; LAST_LANES],
+    exactly: impl Fn(&[T]) -> T::Wide,
+) {
+    let mut rows = [[C::IDENTITY; LAST_LANES]; SIDE_BY_SIDE];
+    let mut joined = [C::IDENTITY; SIDE_BY_SIDE];
+    for (first, results) in results.chunks_mut(SIDE_BY_SIDE).enumerate() {
+        let start = |index: usize| (first * SIDE_BY_SIDE + index) * row;
+        for (index, row) in rows.iter_mut().enumerate().take(results.len()) {
+            // Hidden from LLVM, which would gather an element of each of several rows.
+            *row = lanes(&elements[std::hint::black_box(start(index))..]);
+        }
+        for (joined, row) in joined.iter_mut().zip(&rows).take(results.len()) {
+            *joined = join_lanes::<_, LAST_LANES>(*row, C::combine);
+        }
+        if C::IN_ANY_ORDER {
+            for (index, joined) in joined.iter_mut().enumerate().take(results.len()) {
+                if !C::is_sure(*joined) {
+                    *joined = exactly(&elements[start(index)..]);
+                }
+            }
+        }
+        for (result, &joined) in results.iter_mut().zip(&joined) {
+            *result = T::narrow(C::combine(init, joined));
+        }
+    }
+}
+
 vectorised! {
 /// [`fold_each`] for rows of more than [`LONGEST_SHORT`] elements.
 fn each_of_many<T: Element, C: Combine<T::Wide>, const IS_LONG: bool>(
@@ -86,10 +127,69 @@ fn each_of_many<T: Element, C: Combine<T::Wide>, const IS_LONG: bool>(
     init: T::Wide,
     results: &mut [T],
 ) {
-    for (index, result) in results.iter_mut().enumerate() {
-        *result = T::narrow(C::combine(init, fold_long::<T, C, IS_LONG>(&elements[index * row..], row)));
+    if T::TYPE.is_integer() || T::TYPE.is_complex() {
+        for (index, result) in results.iter_mut().enumerate() {
+            *result = T::narrow(C::combine(init, fold_long::<T, C, IS_LONG>(&elements[index * row..], row)));
+        }
+        return;
     }
+    let is_there = present::<LANES>(row % LANES);
+    join_side_by_side::<T, C>(
+        elements,
+        row,
+        init,
+        results,
+        #[inline(always)]
+        |elements| {
+            let (lanes, is_rough) = rough_lanes::<T, C>(elements, row, &is_there);
+            if is_rough {
+                return joined_to(together::<_, IS_LONG>(lanes), C::roughly);
+            }
+            joined_to(together::<_, IS_LONG>(exact_lanes::<T, C>(elements, row, &is_there)), C::combine)
+        },
+        |elements| join_lanes::<_, LANES>(exact_lanes::<T, C>(elements, row, &is_there), C::combine),
+    );
 }
+}
+
+vectorised! {
+/// [`fold_each`] for rows of nine to sixteen elements, in two parts of eight lanes.
+fn each_of_two_parts<T: Element, C: Combine<T::Wide>>(elements: &[T], row: usize, init: T::Wide, results: &mut [T]) {
+    let is_there = present::<LAST_LANES>(row - LAST_LANES);
+    join_side_by_side::<T, C>(
+        elements,
+        row,
+        init,
+        results,
+        #[inline(always)]
+        |elements| two_parts::<T, C>(elements, row, &is_there),
+        |elements| join_lanes::<_, LAST_LANES>(two_parts::<T, C>(elements, row, &is_there), C::combine),
+    );
+}
+}
+
+/// The first eight of `row` elements, combined with those behind them that are there.
+#[inline(always)]
+fn two_parts<T: Element, C: Combine<T::Wide>>(
+    elements: &[T],
+    row: usize,
+    is_there: &[u32; LAST_LANES],
+) -> [T::Wide; LAST_LANES] {
+    let copied: [T; LONGEST_SHORT];
+    let chunk = match elements.first_chunk() {
+        Some(chunk) => chunk,
+        None => {
+            copied = copied_lanes(&elements[..row]);
+            &copied
+        }
+    };
+    let mut lanes = [C::IDENTITY; LAST_LANES];
+    for lane in 0..LAST_LANES {
+        let other = C::combine(C::IDENTITY, chunk[LAST_LANES + lane].widen());
+        let other = if is_there[lane] != 0 { other } else { C::IDENTITY };
+        lanes[lane] = C::combine(C::combine(C::IDENTITY, chunk[lane].widen()), other);
+    }
+    lanes
 }
 
 vectorised! {
@@ -118,10 +218,28 @@ fn fold_long<T: Element, C: Combine<T::Wide>, const IS_LONG: bool>(elements: &[T
     if T::TYPE.is_integer() {
         return elements[..row].iter().fold(C::IDENTITY, |result, x| C::combine(result, x.widen()));
     }
+    let is_there = present::<LANES>(row % LANES);
+    let (lanes, is_rough) = rough_lanes::<T, C>(elements, row, &is_there);
+    let rough = join_lanes::<_, LANES>(together::<_, IS_LONG>(lanes), C::roughly);
+    if is_rough && C::is_sure(rough) {
+        return rough;
+    }
+    join_lanes::<_, LANES>(together::<_, IS_LONG>(exact_lanes::<T, C>(elements, row, &is_there)), C::combine)
+}
+
+/// The first `row` elements combined roughly in lanes, and whether none of them has too much
+/// [doubt](Combine::doubt).
+#[inline(always)]
+fn rough_lanes<T: Element, C: Combine<T::Wide>>(
+    elements: &[T],
+    row: usize,
+    is_there: &[u32; LANES],
+) -> ([T::Wide; LANES], bool) {
     let mut doubts = [0; LANES];
     let lanes = in_lanes::<T, T::Wide>(
         elements,
         row,
+        is_there,
         [C::IDENTITY; LANES],
         #[inline(always)]
         |lane, sum, x| {
@@ -129,22 +247,28 @@ fn fold_long<T: Element, C: Combine<T::Wide>, const IS_LONG: bool>(elements: &[T
             C::roughly(sum, x)
         },
     );
-    let rough = join_lanes::<_, LANES>(together::<_, IS_LONG>(lanes), C::roughly);
     let mut is_doubtful = false;
     for doubt in doubts {
         is_doubtful |= doubt > C::MOST_DOUBT;
     }
-    if !is_doubtful && C::is_sure(rough) {
-        return rough;
-    }
-    let lanes = in_lanes::<T, T::Wide>(
+    (lanes, !is_doubtful)
+}
+
+/// The first `row` elements combined in lanes.
+#[inline(always)]
+fn exact_lanes<T: Element, C: Combine<T::Wide>>(
+    elements: &[T],
+    row: usize,
+    is_there: &[u32; LANES],
+) -> [T::Wide; LANES] {
+    in_lanes::<T, T::Wide>(
         elements,
         row,
+        is_there,
         [C::IDENTITY; LANES],
         #[inline(always)]
         |_, sum, x| C::combine(sum, x),
-    );
-    join_lanes::<_, LANES>(together::<_, IS_LONG>(lanes), C::combine)
+    )
 }
 
 /// The lanes, which were neighbours in memory if rows are long: otherwise LLVM makes vectors of the lanes that are
@@ -157,11 +281,22 @@ fn together<W: Copy, const IS_LONG: bool>(lanes: [W; LANES]) -> [W; LANES] {
 /// The number of elements from which on a row is long.
 const LONG: usize = 256;
 
-/// What `add` makes of each lane, of which it gets the number, and of every [`LANES`]th of the first `row` elements.
+/// For each lane, whether it is one of the first `count`, as a number: LLVM makes a vector of what it reads in memory,
+/// and parts of vectors of a comparison with each lane's number.
+#[inline(always)]
+fn present<const N: usize>(count: usize) -> [u32; N] {
+    let mut lanes = [0; N];
+    lanes[..count].fill(1);
+    lanes
+}
+
+/// What `add` makes of each lane, of which it gets the number, and of every [`LANES`]th of the first `row` elements;
+/// after the last whole chunk, lanes that are `is_there` have one more.
 #[inline(always)]
 fn in_lanes<T: Element, W: Copy>(
     elements: &[T],
     row: usize,
+    is_there: &[u32; LANES],
     mut lanes: [W; LANES],
     mut add: impl FnMut(usize, W, T::Wide) -> W,
 ) -> [W; LANES] {
@@ -183,7 +318,7 @@ fn in_lanes<T: Element, W: Copy>(
         };
         for lane in 0..LANES {
             let sum = add(lane, lanes[lane], last[lane].widen());
-            lanes[lane] = if lane < count { sum } else { lanes[lane] };
+            lanes[lane] = if is_there[lane] != 0 { sum } else { lanes[lane] };
         }
     }
     lanes
@@ -211,13 +346,22 @@ fn copied_lanes<T: Element, const N: usize>(row: &[T]) -> [T; N] {
 
 /// The lanes joined: the first half with the second, and so on.
 #[inline(always)]
-fn join_lanes<W: Copy, const N: usize>(mut lanes: [W; N], combine: impl Fn(W, W) -> W) -> W {
+fn join_lanes<W: Copy, const N: usize>(lanes: [W; N], combine: impl Fn(W, W) -> W) -> W {
+    let [result] = joined_to::<W, N, 1>(lanes, combine);
+    result
+}
+
+/// The same, until `M` lanes are left.
+#[inline(always)]
+fn joined_to<W: Copy, const N: usize, const M: usize>(mut lanes: [W; N], combine: impl Fn(W, W) -> W) -> [W; M] {
     let mut width = N / 2;
-    while width > 0 {
+    while width >= M {
         for i in 0..width {
             lanes[i] = combine(lanes[i], lanes[i + width]);
         }
         width /= 2;
     }
-    lanes[0]
+    let mut left = [lanes[0]; M];
+    left.copy_from_slice(&lanes[..M]);
+    left
 }

@@ -62,7 +62,7 @@ fn scaled_and_negated_stacks_are_stacks() {
         let mut f = FuncBuilder::new("main");
         let column = f.param(f32s(&[1000]));
         let stack = padded(&mut f, column, 1000, &[3], &[1], 1.5);
-        let three = f.splat(f32s(&[1000, 3]), &3f32.to_le_bytes());
+        let three = f.splat(f32s(&[1000, 3]), 3f32.to_le_bytes());
         let operands = if op == OpKind::Unary(UnaryOp::Negate) { vec![stack] } else { vec![three, stack] };
         let result = f.op(op, operands).unwrap();
         let text = all_passes(f, [result]);
