@@ -106,3 +106,43 @@ def test_sums_of_columns_have_the_bits_of_numpy(places, on_plugin):
     first, *rest = (padded_by_numpy(x, 0, low, 2 - low, 0) for x, low in zip(columns, places, strict=True))
     with np.errstate(all="ignore"):
         check_bits(np.asarray(jax.jit(sums)(columns)), sum(rest, start=first))
+
+
+TOTALS = {"sum": (lax.cumsum, np.add), "product": (lax.cumprod, np.multiply), "maximum": (lax.cummax, np.maximum)}
+
+
+@pytest.mark.parametrize("op", TOTALS)
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("dims, axis", [((ROWS, 2), 1), ((ROWS, 8), 1), ((3, ROWS), 0), ((20, 4, 35), 1), ((5, 3), 1)])
+def test_short_running_totals_have_the_bits_of_numpy(op, reverse, dims, axis, on_plugin):
+    function, exact = TOTALS[op]
+    x = vectors(*dims)
+    if op == "maximum":  # of two zeros, NumPy takes the first
+        x = np.where(x == 0, np.float32(0), x)
+    turned = np.flip(x, axis) if reverse else x
+    with np.errstate(all="ignore"):
+        expected = exact.accumulate(turned, axis)
+    found = jax.jit(lambda x: function(x, axis=axis, reverse=reverse))(x)
+    expected = np.flip(expected, axis) if reverse else expected
+    # The total begins with 0, which makes +0 of -0.
+    expected = expected + np.float32(0) if op == "sum" else expected
+    check_bits(np.asarray(found), expected)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint8", "float16"])
+def test_short_running_totals_of_other_types(dtype):
+    x = np.random.default_rng(0).integers(0, 6, (ROWS, 4)).astype(dtype)
+    totals = lambda x: (jnp.cumsum(x, 1, dtype=dtype), lax.cummin(x, 1), lax.cumprod(x, 1))  # noqa: E731
+    for left, right in zip(*on_both(totals, x), strict=True):
+        np.testing.assert_array_equal(right, left)
+
+
+def test_piecewise_functions():
+    x = vectors(ROWS)
+
+    def function(x):
+        pieces = jnp.piecewise(x, [x < -1, x >= 1], [lambda x: -x, lambda x: x * x, lambda x: 3 * x])
+        return pieces, jnp.select([x < -1, x < 1], [x, x * 2], 5)
+
+    for left, right in zip(*on_both(function, x), strict=True):
+        np.testing.assert_array_equal(right, left)

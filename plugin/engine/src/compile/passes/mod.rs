@@ -30,6 +30,7 @@ mod stacked;
 mod taps;
 #[cfg(test)]
 mod tests;
+mod totals;
 mod transposed;
 mod trips;
 mod tuples;
@@ -117,6 +118,7 @@ pub(crate) fn run_with(
         unstack::carries,
         split::reductions,
         short::reductions,
+        totals::short,
         extremes::short,
         permuted::reductions,
         taps::convolutions,

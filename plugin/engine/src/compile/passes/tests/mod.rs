@@ -18,6 +18,7 @@ mod short;
 mod simplify;
 mod split;
 mod stacked;
+mod totals;
 mod tuples;
 mod unroll;
 mod unstack;
