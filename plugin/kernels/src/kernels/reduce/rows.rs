@@ -84,8 +84,8 @@ fn each_known<T: Element, C: Combine<T::Wide>, const ROW: usize, const N: usize>
 const LAST_LANES: usize = 8;
 const SIDE_BY_SIDE: usize = 32;
 
-/// [`fold_each`], where `lanes` reduces a row to a few lanes. What is [not sure](Combine::is_sure), `exactly` reduces
-/// again.
+/// [`fold_each`], where `lanes` reduces a row to a few lanes. If they are rough, `exactly` reduces a row again whose
+/// result is [not sure](Combine::is_sure).
 #[inline(always)]
 fn join_side_by_side<T: Element, C: Combine<T::Wide>>(
     elements: &[T],
@@ -93,7 +93,7 @@ fn join_side_by_side<T: Element, C: Combine<T::Wide>>(
     init: T::Wide,
     results: &mut [T],
     lanes: impl Fn(&[T]) -> [T::Wide; LAST_LANES],
-    exactly: impl Fn(&[T]) -> T::Wide,
+    exactly: Option<impl Fn(&[T]) -> T::Wide>,
 ) {
     let mut rows = [[C::IDENTITY; LAST_LANES]; SIDE_BY_SIDE];
     let mut joined = [C::IDENTITY; SIDE_BY_SIDE];
@@ -106,7 +106,7 @@ fn join_side_by_side<T: Element, C: Combine<T::Wide>>(
         for (joined, row) in joined.iter_mut().zip(&rows).take(results.len()) {
             *joined = join_lanes::<_, LAST_LANES>(*row, C::combine);
         }
-        if C::IN_ANY_ORDER {
+        if let Some(exactly) = exactly.as_ref().filter(|_| C::IN_ANY_ORDER) {
             for (index, joined) in joined.iter_mut().enumerate().take(results.len()) {
                 if !C::is_sure(*joined) {
                     *joined = exactly(&elements[start(index)..]);
@@ -147,7 +147,7 @@ fn each_of_many<T: Element, C: Combine<T::Wide>, const IS_LONG: bool>(
             }
             joined_to(together::<_, IS_LONG>(exact_lanes::<T, C>(elements, row, &is_there)), C::combine)
         },
-        |elements| join_lanes::<_, LANES>(exact_lanes::<T, C>(elements, row, &is_there), C::combine),
+        Some(|elements: &[T]| join_lanes::<_, LANES>(exact_lanes::<T, C>(elements, row, &is_there), C::combine)),
     );
 }
 }
@@ -163,7 +163,7 @@ fn each_of_two_parts<T: Element, C: Combine<T::Wide>>(elements: &[T], row: usize
         results,
         #[inline(always)]
         |elements| two_parts::<T, C>(elements, row, &is_there),
-        |elements| join_lanes::<_, LAST_LANES>(two_parts::<T, C>(elements, row, &is_there), C::combine),
+        None::<fn(&[T]) -> T::Wide>,
     );
 }
 }

@@ -64,25 +64,26 @@ pub(super) fn pad(
             }
         });
     }
-    Some(side_by_side(rewriter, OpKind::Concatenate { dim: 1 }, columns, &TensorType::new(ty.element, [rows, row]), ty))
+    Some(side_by_side(rewriter, 1, columns, TensorType::new(ty.element, [rows, row]), ty))
 }
 
-/// A concatenation of type `joined`, in the shape of `ty`.
+/// The concatenation of columns, of type `joined`, in the shape of `ty`.
 fn side_by_side(
     rewriter: &mut Rewriter<'_>,
-    kind: OpKind,
-    parts: Vec<ValueId>,
-    joined: &TensorType,
+    dim: usize,
+    columns: Vec<ValueId>,
+    joined: TensorType,
     ty: &TensorType,
 ) -> Simpler {
+    let kind = OpKind::Concatenate { dim };
     if joined.dims == ty.dims {
-        return Simpler::Op(kind, parts);
+        return Simpler::Op(kind, columns);
     }
-    Simpler::Op(OpKind::Reshape, vec![rewriter.emit(kind, &parts, joined.clone())])
+    Simpler::Op(OpKind::Reshape, vec![rewriter.emit(kind, &columns, joined)])
 }
 
-/// The dimension along which a value, seen through a reshape, is a concatenation, its type, and the parts.
-fn parts(rewriter: &Rewriter<'_>, value: ValueId) -> Option<(usize, TensorType, Vec<ValueId>)> {
+/// The dimension along which a value, seen through a reshape, is a concatenation of columns, its type, and the columns.
+fn columns(rewriter: &Rewriter<'_>, value: ValueId) -> Option<(usize, TensorType, Vec<ValueId>)> {
     let mut value = value;
     if let Some(op) = rewriter.def(value)
         && op.kind == OpKind::Reshape
@@ -91,7 +92,10 @@ fn parts(rewriter: &Rewriter<'_>, value: ValueId) -> Option<(usize, TensorType, 
     }
     let op = rewriter.def(value)?;
     let OpKind::Concatenate { dim } = op.kind else { return None };
-    Some((dim, rewriter.tensor(value).clone(), op.operands.clone()))
+    let ty = rewriter.tensor(value);
+    let is_column = |&part: &ValueId| rewriter.tensor(part).dims[dim..].iter().all(|&size| size == 1);
+    let are_columns = has_short_rows(&ty.dims, dim) && op.operands.iter().all(is_column);
+    are_columns.then(|| (dim, ty.clone(), op.operands.clone()))
 }
 
 /// A function of one or two concatenations of columns as the concatenation of the columns' functions: the sum of two,
@@ -106,48 +110,41 @@ pub(super) fn binary(
     if !matches!(op, Add | Divide | Multiply | Subtract) {
         return None;
     }
-    let found = operands.map(|operand| parts(rewriter, operand));
     let constants = operands.map(|operand| splat(rewriter, operand).map(<[u8]>::to_vec));
-    let (dim, joined) = found.iter().flatten().map(|(dim, joined, _)| (*dim, joined.clone())).next()?;
-    if !has_short_rows(&joined.dims, dim) {
-        return None;
-    }
-    let columns = match (&found, constants) {
-        ([Some((_, _, left)), Some((other, others, right))], _) => {
-            let is_alike = |(a, b): (&ValueId, &ValueId)| rewriter.tensor(*a).dims == rewriter.tensor(*b).dims;
-            let are_alike = dim == *other && joined.dims == others.dims && left.len() == right.len();
-            let has_constant = left.iter().chain(right).any(|&part| splat(rewriter, part).is_some());
-            if op != Add || !has_constant || !are_alike || !left.iter().zip(right).all(is_alike) {
+    let (dim, joined, pairs) = match (operands.map(|operand| columns(rewriter, operand)), constants) {
+        ([Some((dim, joined, left)), Some((other, others, right))], _) => {
+            let are_alike = (dim, &joined.dims, left.len()) == (other, &others.dims, right.len());
+            let has_constant = left.iter().chain(&right).any(|&column| splat(rewriter, column).is_some());
+            if op != Add || !has_constant || !are_alike {
                 return None;
             }
-            left.iter().zip(right).map(|(&a, &b)| [a, b]).collect::<Vec<_>>()
+            (dim, joined, left.into_iter().zip(right).map(|(a, b)| [a, b]).collect::<Vec<_>>())
         }
-        ([Some((_, _, left)), None], [_, Some(element)]) => {
-            left.iter().map(|&part| [part, like(rewriter, part, &element)]).collect()
+        ([Some((dim, joined, left)), None], [_, Some(element)]) => {
+            let constant = like(rewriter, left[0], element);
+            (dim, joined, left.into_iter().map(|column| [column, constant]).collect())
         }
-        ([None, Some((_, _, right))], [Some(element), _]) => {
-            right.iter().map(|&part| [like(rewriter, part, &element), part]).collect()
+        ([None, Some((dim, joined, right))], [Some(element), _]) => {
+            let constant = like(rewriter, right[0], element);
+            (dim, joined, right.into_iter().map(|column| [constant, column]).collect())
         }
         _ => return None,
     };
     let apply = |pair: [ValueId; 2]| rewriter.emit_like(OpKind::Binary(op), &pair);
-    let columns = columns.into_iter().map(apply).collect();
-    Some(side_by_side(rewriter, OpKind::Concatenate { dim }, columns, &joined, ty))
+    let columns = pairs.into_iter().map(apply).collect();
+    Some(side_by_side(rewriter, dim, columns, joined, ty))
 }
 
 /// The negatives of columns.
 pub(super) fn negated(rewriter: &mut Rewriter<'_>, op: UnaryOp, operand: ValueId, ty: &TensorType) -> Option<Simpler> {
-    let (dim, joined, columns) = parts(rewriter, operand).filter(|_| op == UnaryOp::Negate)?;
-    if !has_short_rows(&joined.dims, dim) {
-        return None;
-    }
+    let (dim, joined, columns) = columns(rewriter, operand).filter(|_| op == UnaryOp::Negate)?;
     let negate = |column: ValueId| rewriter.emit_like(OpKind::Unary(op), &[column]);
     let columns = columns.into_iter().map(negate).collect();
-    Some(side_by_side(rewriter, OpKind::Concatenate { dim }, columns, &joined, ty))
+    Some(side_by_side(rewriter, dim, columns, joined, ty))
 }
 
 /// A constant of the type of `value`, of equal elements.
-fn like(rewriter: &mut Rewriter<'_>, value: ValueId, element: &[u8]) -> ValueId {
+fn like(rewriter: &mut Rewriter<'_>, value: ValueId, element: Vec<u8>) -> ValueId {
     let ty = rewriter.tensor(value).clone();
-    rewriter.constant(Literal::splat(ty, element.to_vec()))
+    rewriter.constant(Literal::splat(ty, element))
 }
