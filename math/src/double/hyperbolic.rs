@@ -32,11 +32,11 @@ pub fn cosh<L: Level, T: Double>(x: T) -> T {
     half + T::of(0.25) / half
 }
 
-/// ln(a + root), where root^2 is `square + error`, for a large `a` as ln 2a. `a` and the root may be in any order.
+/// ln(a + root), where root^2 is `square + error`; ln 2a for a large `a`. Either of `a` and the root may be the larger.
 #[inline(always)]
 fn ln_of_root<L: Level, T: Double>(a: T, square: T, error: T) -> T {
     let root = square.root();
-    // Twice the root times its error. Errors take fused operations at every level: they are nothing else.
+    // Twice the root times its error, which only a fused operation gives, at every level.
     let rest = (-root).fused(root, square) + error;
     let [total, lost] = exact_sum(a, root);
     let twice = root + root;

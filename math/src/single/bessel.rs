@@ -1,7 +1,7 @@
 //! Modified Bessel functions of the first kind, scaled by e^-|x|, in double precision.
 //!
-//! One polynomial serves all sizes: of a variable that maps them to the interval from -1 to 1, for the function divided
-//! by its growth near 0 and its decline at large numbers.
+//! One polynomial serves numbers of all sizes. Its variable maps them to the interval from -1 to 1, and its value is
+//! the function without its growth near 0 and its decline at large numbers.
 
 use crate::double::{self, Double};
 use crate::level::Level;

@@ -59,7 +59,7 @@ pub fn cosh_in_double<L: Level, T: Double>(x: T) -> T {
     half + T::of(0.25) / half
 }
 
-/// ln x, NaN unless `x` is positive; for an `x` within a few units in the last place.
+/// ln x, with more digits than single precision has; NaN unless `x` is positive.
 #[inline(always)]
 fn ln<L: Level, T: Double>(x: T) -> T {
     let (n, m) = split(x);
