@@ -19,7 +19,7 @@ mod sort;
 #[cfg(test)]
 #[allow(unsafe_code, reason = "runs kernels on buffers of its own")]
 pub(crate) mod testing;
-mod window;
+pub mod window;
 
 use oxcall::Error;
 use oxcall_hlo::{Func, Op, OpKind, TensorType};

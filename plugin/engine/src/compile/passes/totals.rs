@@ -4,7 +4,8 @@
 //! totals are concatenated: a fusion computes them, where a scan would take one short line after another.
 
 use oxcall::Error;
-use oxcall_hlo::{Module, Op, OpKind, ValueId, WindowDim};
+use oxcall_hlo::{Module, Op, OpKind, ValueId};
+use oxcall_kernels::kernels::window::running_totals;
 use smallvec::smallvec;
 
 use super::ir::Rewriter;
@@ -21,29 +22,11 @@ pub(super) fn short(module: &mut Module) -> Result<bool, Error> {
     short::replace(module, |rewriter, op, uses| Some(smallvec![unrolled(rewriter, op, uses)?]))
 }
 
-/// The dimension along which a window has all elements up to each, or from each on, and whether it is the latter.
-fn totalled(window: &[WindowDim], dims: &[usize]) -> Option<(usize, bool)> {
-    let mut wide = (0..dims.len()).filter(|&dim| window[dim].size != 1);
-    let (dim, None) = (wide.next()?, wide.next()) else { return None };
-    let all = dims[dim] as i64 - 1;
-    let is_plain = |each: &WindowDim| [each.stride, each.base_dilation, each.window_dilation] == [1; 3];
-    let edges = |dim: &WindowDim| [dim.padding_low, dim.padding_high];
-    let are_plain = window.iter().all(is_plain) && (0..dims.len()).all(|at| at == dim || edges(&window[at]) == [0; 2]);
-    if !are_plain || window[dim].size != dims[dim] {
-        return None;
-    }
-    match edges(&window[dim]) {
-        edges if edges == [all, 0] => Some((dim, false)),
-        edges if edges == [0, all] => Some((dim, true)),
-        _ => None,
-    }
-}
-
 /// The totals, if `op` computes those of a few elements.
 fn unrolled(rewriter: &mut Rewriter<'_>, op: &Op, uses: &Uses) -> Option<ValueId> {
     let (OpKind::ReduceWindow { window }, &[operand, init]) = (&op.kind, &op.operands[..]) else { return None };
     let ty = rewriter.tensor(operand).clone();
-    let (dim, is_reverse) = totalled(window, &ty.dims)?;
+    let (dim, is_reverse) = running_totals(&ty.dims, window)?;
     let function = short::function(op, &ty)?;
     let size = ty.dims[dim];
     if !(2..=LONGEST).contains(&size) || ty.checked_count()? / size < FEWEST {

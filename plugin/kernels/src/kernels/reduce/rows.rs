@@ -106,7 +106,7 @@ fn join_side_by_side<T: Element, C: Combine<T::Wide>>(
         for (joined, row) in joined.iter_mut().zip(&rows).take(results.len()) {
             *joined = join_lanes::<_, LAST_LANES>(*row, C::combine);
         }
-        if let Some(exactly) = exactly.as_ref().filter(|_| C::IN_ANY_ORDER) {
+        if let Some(exactly) = &exactly {
             for (index, joined) in joined.iter_mut().enumerate().take(results.len()) {
                 if !C::is_sure(*joined) {
                     *joined = exactly(&elements[start(index)..]);
@@ -211,7 +211,8 @@ fn each<T: Element, C: Combine<T::Wide>, const N: usize>(elements: &[T], row: us
 }
 }
 
-/// [`fold_slice`] of the first `row` elements, which are many. Those behind them are loaded, but do not count.
+/// [`fold_slice`] of the first `row` elements, which are many, for integers and complex numbers. Elements behind them
+/// are loaded, but do not count.
 #[inline(always)]
 fn fold_long<T: Element, C: Combine<T::Wide>, const IS_LONG: bool>(elements: &[T], row: usize) -> T::Wide {
     // In any order their result is the same, and LLVM chooses lanes: of ours, it would gather those of one number.
@@ -219,11 +220,6 @@ fn fold_long<T: Element, C: Combine<T::Wide>, const IS_LONG: bool>(elements: &[T
         return elements[..row].iter().fold(C::IDENTITY, |result, x| C::combine(result, x.widen()));
     }
     let is_there = present::<LANES>(row % LANES);
-    let (lanes, is_rough) = rough_lanes::<T, C>(elements, row, &is_there);
-    let rough = join_lanes::<_, LANES>(together::<_, IS_LONG>(lanes), C::roughly);
-    if is_rough && C::is_sure(rough) {
-        return rough;
-    }
     join_lanes::<_, LANES>(together::<_, IS_LONG>(exact_lanes::<T, C>(elements, row, &is_there)), C::combine)
 }
 
@@ -290,8 +286,8 @@ fn present<const N: usize>(count: usize) -> [u32; N] {
     lanes
 }
 
-/// What `add` makes of each lane, of which it gets the number, and of every [`LANES`]th of the first `row` elements;
-/// after the last whole chunk, lanes that are `is_there` have one more.
+/// Applies `add` to each lane, by its number, and every [`LANES`]th of the first `row` elements. After the last whole
+/// chunk, only lanes that are `is_there` have another element.
 #[inline(always)]
 fn in_lanes<T: Element, W: Copy>(
     elements: &[T],

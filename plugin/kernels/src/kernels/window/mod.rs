@@ -1,8 +1,8 @@
 //! Reductions of windows.
 //!
-//! A recognised function of one operand runs dimension by dimension: [`pool`]. Windows over all elements before or
-//! after each one, as in `cumsum`, are running totals of any body: [`scan`]. All others run the body as a scalar
-//! program on every window: [`general`].
+//! A recognised function of one operand runs dimension by dimension: `pool`. Windows over all elements before or
+//! after each one, as in `cumsum`, are running totals of any body: `scan`. All others run the body as a scalar
+//! program on every window: `general`.
 
 mod fused;
 mod general;
@@ -17,6 +17,7 @@ mod tests;
 use oxcall::Error;
 use oxcall_hlo::{ElementType, Func, Op, OpKind};
 
+pub use self::scan::running_totals;
 use super::movement::tensor;
 use crate::kernel::Kernel;
 use crate::scalar::{self, Body, Program};

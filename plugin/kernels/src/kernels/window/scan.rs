@@ -30,21 +30,9 @@ pub(super) struct Shape {
 impl Shape {
     /// The shape, if windows cover all elements up to each one, or from each one on, along one dimension.
     pub(super) fn new(dims: &[usize], window: &[WindowDim]) -> Option<Shape> {
-        let mut wide = (0..dims.len()).filter(|&dim| {
-            let WindowDim { size, stride, padding_low, padding_high, base_dilation, .. } = window[dim];
-            (size, stride, padding_low, padding_high, base_dilation) != (1, 1, 0, 0, 1)
-        });
-        let (dim, None) = (wide.next()?, wide.next()) else { return None };
-        let WindowDim { size, stride, padding_low, padding_high, base_dilation, window_dilation, .. } = window[dim];
-        let before = size as i64 - 1;
-        let reverse = match (padding_low, padding_high) {
-            (low, 0) if low == before => false,
-            (0, high) if high == before => true,
-            _ => return None,
-        };
-        let is_scan = size == dims[dim] && (stride, base_dilation, window_dilation) == (1, 1, 1);
+        let (dim, reverse) = running_totals(dims, window)?;
         let (outer, inner) = (dims[..dim].iter().product(), dims[dim + 1..].iter().product());
-        is_scan.then_some(Shape { outer, len: size, inner, reverse })
+        Some(Shape { outer, len: dims[dim], inner, reverse })
     }
 
     fn count(&self) -> usize {
@@ -56,6 +44,25 @@ impl Shape {
         let (len, reverse) = (self.len, self.reverse);
         (0..len).map(move |row| if reverse { len - 1 - row } else { row })
     }
+}
+
+/// The dimension of an array of shape `dims` along which windows cover all elements up to each one, and whether they
+/// cover those from each one on instead; `None` if windows are others.
+pub fn running_totals(dims: &[usize], window: &[WindowDim]) -> Option<(usize, bool)> {
+    let mut wide = (0..dims.len()).filter(|&dim| {
+        let WindowDim { size, stride, padding_low, padding_high, base_dilation, .. } = window[dim];
+        (size, stride, padding_low, padding_high, base_dilation) != (1, 1, 0, 0, 1)
+    });
+    let (dim, None) = (wide.next()?, wide.next()) else { return None };
+    let WindowDim { size, stride, padding_low, padding_high, base_dilation, window_dilation, .. } = window[dim];
+    let before = size as i64 - 1;
+    let reverse = match (padding_low, padding_high) {
+        (low, 0) if low == before => false,
+        (0, high) if high == before => true,
+        _ => return None,
+    };
+    let is_scan = size == dims[dim] && (stride, base_dilation, window_dilation) == (1, 1, 1);
+    is_scan.then_some((dim, reverse))
 }
 
 /// A scan; `run` is an instance of its code.

@@ -207,6 +207,12 @@ impl Rewriter<'_> {
         self.emit(OpKind::Constant(literal), &[], ty)
     }
 
+    /// Creates a constant of the type of `value` whose elements all have these bytes.
+    pub(crate) fn splat_like(&mut self, value: ValueId, element: Vec<u8>) -> ValueId {
+        let ty = self.tensor(value).clone();
+        self.constant(Literal::splat(ty, element))
+    }
+
     /// `value` with dimension `i` at `dims[i]` of shape `ty`; `value` itself if that changes nothing.
     pub(crate) fn broadcast(&mut self, value: ValueId, dims: &[usize], ty: &TensorType) -> ValueId {
         let element = self.tensor(value).element;

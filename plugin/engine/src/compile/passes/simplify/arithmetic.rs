@@ -87,8 +87,8 @@ pub(super) fn binary(
         return Some(Simpler::Value(rhs));
     }
     if op == BinaryOp::Add && float {
-        let is_done = |(zero, sum)| zero == Some(Known::Zero) && is_sum_with_zero(rewriter, sum);
-        if let Some((_, sum)) = [(left, rhs), (right, lhs)].into_iter().find(|&pair| is_done(pair)) {
+        let is_done = |&(zero, sum): &(_, ValueId)| zero == Some(Known::Zero) && is_never_negative_zero(rewriter, sum);
+        if let Some((_, sum)) = [(left, rhs), (right, lhs)].into_iter().find(is_done) {
             return Some(Simpler::Value(sum));
         }
     }
@@ -106,8 +106,8 @@ pub(super) fn binary(
     absorber.filter(|_| exact).map(|(_, value)| Simpler::Value(value))
 }
 
-/// Whether a value is +0, or the sum of another and +0, which is never -0: one more +0 changes nothing.
-fn is_sum_with_zero(rewriter: &Rewriter<'_>, value: ValueId) -> bool {
+/// Whether a value cannot be -0, because it is +0 or a sum with +0: adding +0 again changes nothing.
+fn is_never_negative_zero(rewriter: &Rewriter<'_>, value: ValueId) -> bool {
     let is_zero = |&operand: &ValueId| known(rewriter, operand) == Some(Known::Zero);
     let is_sum = || rewriter.def(value).filter(|op| op.kind == OpKind::Binary(BinaryOp::Add));
     is_zero(&value) || is_sum().is_some_and(|op| op.operands.iter().any(is_zero))

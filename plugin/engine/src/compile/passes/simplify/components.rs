@@ -3,18 +3,16 @@
 //! The gradient along `x[:, 0]` is a column padded with zeros, and that of a function of several components a sum of
 //! such arrays. Columns side by side are a stack, which a fusion writes together with what computes them.
 
-use oxcall_hlo::{BinaryOp, Literal, OpKind, TensorType, UnaryOp, ValueId};
+use oxcall_hlo::{BinaryOp, OpKind, TensorType, UnaryOp, ValueId};
 
 use super::super::ir::Rewriter;
+use super::super::short::FEWEST;
 use super::{Simpler, splat};
 
 /// The most elements of a row.
 const LONGEST: usize = 16;
 
-/// The fewest rows.
-const FEWEST: usize = 256;
-
-/// Whether an array of these dimensions consists of many short rows, where a row has all dimensions from `first` on.
+/// Whether these are the dimensions of many short rows. A row spans all dimensions from `first` on.
 fn has_short_rows(dims: &[usize], first: usize) -> bool {
     let (rows, row) = dims.split_at(first);
     rows.iter().product::<usize>() >= FEWEST && row.iter().product::<usize>() <= LONGEST
@@ -48,10 +46,7 @@ pub(super) fn pad(
     }
     let rows = ty.count() / row;
     let column = TensorType::new(ty.element, [rows, 1]);
-    let padding = match splat(rewriter, value).map(<[u8]>::to_vec) {
-        Some(element) => rewriter.constant(Literal::splat(column.clone(), element)),
-        None => rewriter.emit(OpKind::BroadcastInDim { dims: Vec::new() }, &[value], column.clone()),
-    };
+    let padding = rewriter.broadcast(value, &[], &column);
     let array = rewriter.emit(OpKind::Reshape, &[operand], TensorType::new(ty.element, [rows, length]));
     let mut columns = Vec::with_capacity(row);
     for place in places {
@@ -84,12 +79,8 @@ fn side_by_side(
 
 /// The dimension along which a value, seen through a reshape, is a concatenation of columns, its type, and the columns.
 fn columns(rewriter: &Rewriter<'_>, value: ValueId) -> Option<(usize, TensorType, Vec<ValueId>)> {
-    let mut value = value;
-    if let Some(op) = rewriter.def(value)
-        && op.kind == OpKind::Reshape
-    {
-        value = op.operands[0];
-    }
+    let reshape = rewriter.def(value).filter(|op| op.kind == OpKind::Reshape);
+    let value = reshape.map_or(value, |op| op.operands[0]);
     let op = rewriter.def(value)?;
     let OpKind::Concatenate { dim } = op.kind else { return None };
     let ty = rewriter.tensor(value);
@@ -121,11 +112,11 @@ pub(super) fn binary(
             (dim, joined, left.into_iter().zip(right).map(|(a, b)| [a, b]).collect::<Vec<_>>())
         }
         ([Some((dim, joined, left)), None], [_, Some(element)]) => {
-            let constant = like(rewriter, left[0], element);
+            let constant = rewriter.splat_like(left[0], element);
             (dim, joined, left.into_iter().map(|column| [column, constant]).collect())
         }
         ([None, Some((dim, joined, right))], [Some(element), _]) => {
-            let constant = like(rewriter, right[0], element);
+            let constant = rewriter.splat_like(right[0], element);
             (dim, joined, right.into_iter().map(|column| [constant, column]).collect())
         }
         _ => return None,
@@ -141,10 +132,4 @@ pub(super) fn negated(rewriter: &mut Rewriter<'_>, op: UnaryOp, operand: ValueId
     let negate = |column: ValueId| rewriter.emit_like(OpKind::Unary(op), &[column]);
     let columns = columns.into_iter().map(negate).collect();
     Some(side_by_side(rewriter, dim, columns, joined, ty))
-}
-
-/// A constant of the type of `value`, of equal elements.
-fn like(rewriter: &mut Rewriter<'_>, value: ValueId, element: Vec<u8>) -> ValueId {
-    let ty = rewriter.tensor(value).clone();
-    rewriter.constant(Literal::splat(ty, element))
 }

@@ -74,7 +74,7 @@ fn sum(rewriter: &mut Rewriter<'_>, sum: ValueId, constant: ValueId, ty: &Tensor
     let (x, (broadcast, y)) = number(y).map(|y| (x, y)).or_else(|| number(x).map(|x| (y, x)))?;
     let literal = rewriter.literal(constant)?;
     let bytes = literal.splat_element()?.to_vec();
-    let constant = rewriter.constant(Literal::splat(rewriter.tensor(y).clone(), bytes));
+    let constant = rewriter.splat_like(y, bytes);
     let y = rewriter.emit_like(OpKind::Binary(BinaryOp::Add), &[y, constant]);
     let y = rewriter.emit(broadcast, &[y], ty.clone());
     Some(Simpler::Op(OpKind::Binary(BinaryOp::Add), vec![x, y]))

@@ -2,7 +2,7 @@ use oxcall_hlo::WindowDim;
 
 use super::*;
 
-/// What is left of a window of these sizes, and edges before and after each dimension, over `f32` of these dimensions.
+/// The ops that remain of a sum over windows of these sizes, with these edges before and after each dimension.
 fn window(dims: &[usize], sizes: &[usize], edges: &[[i64; 2]]) -> String {
     let mut f = FuncBuilder::new("main");
     let x = f.param(f32s(dims));
