@@ -2,7 +2,7 @@
 
 use oxcall_hlo::{ElementType, Literal, Op, OpKind, ScatterDims, TensorType, ValueId};
 
-use super::super::ir::Rewriter;
+use super::super::ir::{Rewriter, over_arrays, unfit_op};
 use super::{Simpler, splat};
 
 pub(super) fn slice(
@@ -92,14 +92,14 @@ pub(super) fn dynamic_update_slice(rewriter: &Rewriter<'_>, operands: &[ValueId]
     (update.count() == 0).then_some(Simpler::Value(operands[0]))
 }
 
-/// A scatter of one window that is in bounds, whose body takes the update: an update of a slice.
+/// A scatter of one window that is in bounds: an update of a slice by what the body computes of it and the update.
 pub(super) fn scatter(rewriter: &mut Rewriter<'_>, op: &Op, dims: &ScatterDims) -> Option<Simpler> {
-    let &[operand, indices, updates] = &op.operands[..] else { return None };
-    let takes_update = matches!(&op.regions[..], [body] if body.results[..] == body.params[1..]);
+    let (&[operand, indices, updates], [body]) = (&op.operands[..], &op.regions[..]) else { return None };
+    let takes_update = body.results[..] == body.params[1..];
     let (from, window) = (rewriter.tensor(operand).clone(), rewriter.tensor(updates).clone());
     let index = rewriter.tensor(indices).clone();
     let is_one = index.count() == dims.scatter_dims_to_operand_dims.len() && dims.input_batching_dims.is_empty();
-    if !takes_update || !is_one || window.count() == 0 {
+    if !is_one || window.count() == 0 || unfit_op(rewriter, body).is_some() {
         return None;
     }
     let literal = rewriter.literal(indices)?.clone();
@@ -115,7 +115,14 @@ pub(super) fn scatter(rewriter: &mut Rewriter<'_>, op: &Op, dims: &ScatterDims) 
         let first = whole_number(index.element, literal.element(place))?;
         start[dim] = usize::try_from(first).ok().filter(|&first| first <= last)?;
     }
-    let update = rewriter.emit(OpKind::Reshape, &[updates], TensorType { dims: sizes.into(), ..window });
+    let slice = TensorType { dims: sizes.clone().into(), ..window };
+    let mut update = rewriter.emit(OpKind::Reshape, &[updates], slice.clone());
+    if !takes_update {
+        let limit = start.iter().zip(&sizes).map(|(start, size)| start + size).collect();
+        let kind = OpKind::Slice { start: start.clone(), limit, strides: vec![1; sizes.len()] };
+        let old = rewriter.emit(kind, &[operand], slice.clone());
+        update = over_arrays(rewriter, body.clone(), &[old, update], &slice);
+    }
     let mut operands = vec![operand, update];
     for index in start {
         let bytes = (index as i64).to_le_bytes();

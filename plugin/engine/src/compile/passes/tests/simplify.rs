@@ -438,8 +438,15 @@ fn scatters_of_a_window_in_bounds_are_updates() {
         "return %5",
     ];
     assert_eq!(updated.lines().collect::<Vec<_>>(), ops);
-    // A window that is out of bounds is left out; a sum is not an update.
-    for (indices, takes_update) in [([3, 19], true), ([2, 20], true), ([-1, 0], true), ([2, 19], false)] {
+    // A sum is one of a slice.
+    let summed = scattered([2, 19], false);
+    let summed: Vec<&str> = summed.lines().collect();
+    assert_eq!(summed[1], "%2 = reshape %1 : f32[1,28]");
+    assert_eq!(summed[2], "%3 = slice %0 : f32[1,28]");
+    assert_eq!(summed[3], "%4 = add %3 %2 : f32[1,28]");
+    assert!(summed[6].starts_with("%7 = dynamic_update_slice %0 %4 "), "{summed:?}");
+    // A window that is out of bounds is left out.
+    for (indices, takes_update) in [([3, 19], true), ([2, 20], true), ([-1, 0], true), ([-1, 0], false)] {
         assert!(scattered(indices, takes_update).contains("scatter"), "{indices:?}");
     }
 }
