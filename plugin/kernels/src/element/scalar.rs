@@ -36,7 +36,7 @@ impl Scalar {
 
     /// The value of an element of an integer type.
     #[inline]
-    pub(crate) fn integer(self, element: ElementType) -> i128 {
+    pub fn integer(self, element: ElementType) -> i128 {
         let unused = u128::BITS - 8 * element.byte_width() as u32;
         let high = self.0 << unused;
         if element.is_signed() { high.cast_signed() >> unused } else { (high >> unused).cast_signed() }

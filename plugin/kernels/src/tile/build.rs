@@ -16,6 +16,7 @@ use super::rings::{self, LONGEST_RING, Parts, Ring, ring, runs};
 use super::run::Run;
 use super::runs::{Runs, Simple};
 use super::table::Table;
+use super::update::{Region, Update};
 use crate::element::Scalar;
 use crate::kernels::reduce::{RowFold, row_fold};
 use crate::math::generated::is_wide;
@@ -59,7 +60,18 @@ impl Definition {
         }
     }
 
-    /// The same, to be replaced.
+    /// Whether it reads elements of an operand.
+    fn reads(&self, operand: usize) -> bool {
+        match self {
+            Definition::Input(input) | Definition::Splat(SplatOf::Input(input)) | Definition::Pick { input, .. } => {
+                *input == operand
+            }
+            Definition::Gather(parts) => parts.iter().any(|(input, _)| *input == operand),
+            _ => false,
+        }
+    }
+
+    /// The arguments, to be replaced.
     pub(super) fn args_mut(&mut self) -> &mut [Value] {
         match self {
             Definition::Apply { args, .. } => args,
@@ -104,6 +116,8 @@ pub struct Builder {
     reduced: usize,
     /// The operands that are accumulators of these results, if they are machine code.
     accumulators: Vec<usize>,
+    /// The results that are parts of larger arrays.
+    updates: Vec<Update>,
 }
 
 /// The number of elements from which on a row is long.
@@ -133,6 +147,7 @@ impl Builder {
             outputs: Vec::new(),
             reduced: 0,
             accumulators: Vec::new(),
+            updates: Vec::new(),
         }
     }
 
@@ -335,6 +350,60 @@ impl Builder {
         self.stored_output(stack, element);
     }
 
+    /// Adds a result of type `element`: operand `operand`, or an array of copies of that if it is a scalar, with the
+    /// elements of a value in a box of it. The program may read the operand.
+    ///
+    /// # Errors
+    /// INTERNAL if the value is not computed, or is a result; UNIMPLEMENTED if other elements of the operand are read,
+    /// and the box is only a small part of it, so that it would be copied more than once.
+    pub fn output_update(
+        &mut self,
+        value: Value,
+        element: ElementType,
+        operand: usize,
+        region: Region,
+    ) -> Result<(), Error> {
+        let stored = self.stored(value, element);
+        let is_result = self.outputs.iter().any(|&(output, _)| output == stored);
+        if is_result || !matches!(self.values[stored].0, Definition::Apply { .. }) || self.row > 1 {
+            return Err(Error::internal("only what a program computes, and nothing else, is a part of an array"));
+        }
+        let update = Update { output: self.outputs.len(), operand, element, region };
+        if !self.reads_only_inside(&update) && 2 * self.count < self.inputs[operand].1 {
+            return Err(Error::unimplemented("an array is read whose small part is updated"));
+        }
+        self.updates.push(update);
+        self.stored_output(stored, element);
+        Ok(())
+    }
+
+    /// Whether elements of an update's operand are read only at the places that are written for them.
+    fn reads_only_inside(&self, update: &Update) -> bool {
+        let is_inside = |(definition, _): &(Definition, ElementType)| match definition {
+            Definition::Gather(parts) => match &parts[..] {
+                [(_, access)] => access == update.region.inside(),
+                _ => false,
+            },
+            _ => false,
+        };
+        self.values.iter().all(|value| !value.0.reads(update.operand) || is_inside(value))
+    }
+
+    /// Whether elements of an operand are read.
+    fn is_read(&self, operand: usize) -> bool {
+        self.values.iter().any(|(definition, _)| definition.reads(operand))
+    }
+
+    /// Whether results are parts of larger arrays.
+    pub(super) fn has_updates(&self) -> bool {
+        !self.updates.is_empty()
+    }
+
+    /// The update that a value is written to.
+    fn update_of(&self, value: Value) -> Option<&Update> {
+        self.updates.iter().find(|update| self.outputs[update.output].0 == value)
+    }
+
     /// The number of elements that a value has for each element of the domain.
     fn stacked(&self, value: Value) -> usize {
         match &self.values[value].0 {
@@ -411,7 +480,8 @@ impl Builder {
 
     /// Whether it takes less time to compute each run of gathered elements apart, where they are, than to gather them.
     fn has_long_runs(&self) -> bool {
-        self.row == 1 && self.gathers().count() > 0 && self.are_long(COPIED)
+        let is_elsewhere = self.gathers().count() + self.updates.len() > 0;
+        self.row == 1 && is_elsewhere && self.are_long(COPIED)
     }
 
     /// Whether all gathered elements are in runs that are at least as long as rings, or rings.
@@ -428,13 +498,16 @@ impl Builder {
             Some(ring) if has_rings => self.count / ring.width,
             _ => runs(parts),
         };
-        let Some(runs) = self.gathers().map(runs_of).max() else { return true };
-        runs * copied + self.groups() * COPIED_FOR_GROUP <= self.count * self.gathers().count()
+        let written = self.updates.iter().map(|update| update.region.runs());
+        let Some(runs) = self.gathers().map(runs_of).chain(written).max() else { return true };
+        let copies = self.gathers().count() + self.updates.len();
+        runs * copied + self.groups() * COPIED_FOR_GROUP <= self.count * copies
     }
 
     /// The number of groups of runs that are evenly spaced, if no run ends within a line of another.
     fn groups(&self) -> usize {
-        let accesses = || self.gathers().filter(|parts| ring(parts).is_none()).flatten().map(|(_, access)| access);
+        let read = || self.gathers().filter(|parts| ring(parts).is_none()).flatten().map(|(_, access)| access);
+        let accesses = || read().chain(self.updates.iter().map(|update| update.region.inside()));
         if accesses().any(Access::cuts_lines) {
             return 0;
         }
@@ -473,9 +546,12 @@ impl Builder {
         }
     }
 
-    /// Whether no other value takes the register of a value: it is filled in advance, or elements are read where they
-    /// are.
+    /// Whether no other value takes the register of a value: it is filled in advance, or elements are read or written
+    /// where they are.
     fn keeps_register(&self, value: Value) -> bool {
+        if self.update_of(value).is_some() {
+            return true;
+        }
         match self.values[value].0 {
             Definition::Splat(_) => true,
             Definition::Gather(_) => self.reads_runs,
@@ -563,9 +639,15 @@ impl Builder {
         self.row > 1 && self.inputs[input].1 == self.count / self.row
     }
 
-    /// Operands that are read only as tiles, each paired with a result of the same width.
-    fn in_place(&self) -> Vec<(usize, usize)> {
-        let mut pairs = Vec::new();
+    /// Operands that are read only as tiles, each paired with a result of the same width, and operands of updates, each
+    /// with its result. `reads_first` says that all elements are read where they are, before any is written.
+    fn in_place(&self, reads_first: bool) -> Vec<(usize, usize)> {
+        let is_free = |update: &&Update| {
+            let is_array = self.inputs[update.operand].1 == update.region.all();
+            is_array && (!self.is_read(update.operand) || reads_first && self.reads_only_inside(update))
+        };
+        let mut pairs: Vec<(usize, usize)> =
+            self.updates.iter().filter(is_free).map(|update| (update.operand, update.output)).collect();
         for (input, &(element, _)) in self.inputs.iter().enumerate() {
             let is_whole = |definition: &Definition| matches!(definition, Definition::Input(i) if *i == input);
             let is_part = |definition: &Definition| match definition {
@@ -583,6 +665,7 @@ impl Builder {
                     width == element.byte_width() && self.rows[*value] == self.is_row_input(input)
                 };
                 let outputs = self.outputs[..self.outputs.len() - self.reduced].iter().enumerate();
+                let outputs = outputs.filter(|(_, output)| self.update_of(output.0).is_none());
                 pairs.extend(outputs.filter(|(_, output)| fits(output)).map(|(output, _)| (input, output)));
             }
         }
@@ -633,7 +716,8 @@ impl Allocation {
         for (index, (definition, element)) in builder.values.iter().enumerate() {
             let is_splat = matches!(definition, Definition::Splat(_));
             let is_kept = builder.keeps_register(index);
-            let output = builder.outputs.iter().position(|&(value, _)| value == index).filter(|_| !is_splat);
+            let is_elsewhere = is_splat || builder.update_of(index).is_some();
+            let output = builder.outputs.iter().position(|&(value, _)| value == index).filter(|_| !is_elsewhere);
             let place = match (definition, output) {
                 (Definition::Input(input), _) => Some(Place::Input(*input)),
                 (_, Some(output)) => Some(Place::Output(output)),
@@ -747,8 +831,13 @@ impl Allocation {
         }
         for (output, &(value, _)) in builder.outputs.iter().enumerate() {
             let (from, out) = (slot_of(value), slot(Place::Output(output)));
-            if from != out {
-                steps.push(Step::Copy { from, out });
+            match builder.update_of(value) {
+                Some(Update { element, region, .. }) => {
+                    let access = region.inside().clone();
+                    steps.push(Step::Update { from, element: *element, out, access });
+                }
+                None if from != out => steps.push(Step::Copy { from, out }),
+                None => {}
             }
         }
         let table = if builder.reads_runs {
@@ -758,7 +847,8 @@ impl Allocation {
             None
         };
         let is_one_run = || steps.len() == 1 || table.as_ref().is_some_and(Table::copies_nothing);
-        let reads_first = match steps.last() {
+        let run = steps.iter().rfind(|step| !matches!(step, Step::Update { .. }));
+        let reads_first = match run {
             Some(Step::Run(linked)) => linked.reads_first && is_one_run(),
             _ => false,
         };
@@ -789,7 +879,8 @@ impl Allocation {
             reads_first,
             reduced: builder.reduced,
             has_accumulators: !builder.accumulators.is_empty(),
-            in_place: builder.in_place(),
+            in_place: builder.in_place(reads_first),
+            updates: builder.updates.clone(),
             cost: builder.cost(),
             elements: None,
             geometry: OnceLock::new(),

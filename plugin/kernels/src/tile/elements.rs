@@ -38,6 +38,7 @@ impl Elements {
         };
         let is_small = (1..=MOST_ELEMENTS).contains(&builder.count) && builder.row() == 1;
         let fits = is_small
+            && !builder.has_updates()
             && builder.outputs.iter().all(|&(_, element)| lanes_of(element).is_some())
             && builder.values.iter().all(|&(_, element)| lanes_of(element).is_some())
             && (0..builder.values.len()).all(can_be_generated);

@@ -5,6 +5,7 @@ use oxcall_hlo::ElementType;
 use oxcall_jit::{Kernel, Rows};
 use smallvec::SmallVec;
 
+use super::access::{Access, Cursor};
 use super::assemble::{Part, Used};
 use super::chain::{BLOCK_BYTES, Place};
 use super::run::Run;
@@ -120,18 +121,19 @@ impl Memory {
     /// # Safety
     /// While the value is used, no other thread accesses the elements of the results that
     /// [`set_tile`](Memory::set_tile) selects, and [`with_array`](Memory::with_array) does not read operands in place.
-    /// If `reads_first` is set, there is one step, which reads each element before it writes any that may be in place.
+    /// Of those, `is_moved` says which are copied to registers first. Others are not read, or by the only step, which
+    /// reads each element before it writes any that may be in place.
     pub(super) unsafe fn new(
         [registers, inputs, outputs]: [&[Cell]; 3],
         Sizes { tile, register, row, blocks, results }: Sizes,
-        reads_first: bool,
+        is_moved: impl Fn(usize) -> bool,
         buffers: Buffers<'_>,
     ) -> Memory {
         let lines = |cell: &Cell, count: usize| {
             let count = if cell.per_row { count / row } else { count };
             (count * cell.width()).div_ceil(size_of::<Line>())
         };
-        let is_moved = |index: usize| !reads_first && buffers.inputs.is_in_place(index);
+        let is_moved = |index: usize| buffers.inputs.is_in_place(index) && is_moved(index);
         let (block_count, block_lines) = (blocks, blocks * BLOCK_BYTES / size_of::<Line>());
         // Loops: chains of iterators take longer than all else here.
         let mut all_lines = block_lines;
@@ -279,6 +281,27 @@ impl Memory {
         let base = self.bases[slot as usize];
         assert!(first + (rows - 1) * apart + count <= self.len && !base.per_row, "the rows are in the tile");
         (self.range(base).0.wrapping_add(first * base.width), apart * base.width)
+    }
+
+    /// Writes the tile of a register to the places that a map has for its elements in an array.
+    ///
+    /// # Panics
+    /// If they are outside the array, or are not runs of neighbours.
+    pub(super) fn update(&mut self, from: Slot, array: Slot, access: &Access) {
+        let (from, width) = (self.range(self.bases[from as usize]).0, self.bases[array as usize].width);
+        let mut cursor = Cursor::new(access, self.start);
+        let mut done = 0;
+        while done < self.len {
+            let run = cursor.run();
+            let count = run.count.min(self.len - done);
+            let place = run.place.filter(|place| place.stride == 1).expect("all elements are in the box, in runs");
+            let (to, _) = self.elements(array, (place.first, 0), (1, count));
+            // SAFETY: the tile is in the register, and the elements in the array, as asserted; these are different
+            // memory. No other thread has the places of the tile's elements.
+            unsafe { std::ptr::copy_nonoverlapping(from.wrapping_add(done * width), to, count * width) };
+            cursor.advance(count);
+            done += count;
+        }
     }
 
     /// Fills `count` elements of a register, from `at` on, with an element of an array; returns their address.

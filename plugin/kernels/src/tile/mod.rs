@@ -5,6 +5,7 @@
 //! * `build`: from values to a program with few registers.
 //! * `chain`: several simple ops at once, in vector registers; `runs`: the choice of those ops; `assemble`: their
 //!   instructions.
+//! * `copies`: arrays that are put together from boxes of others.
 //! * `elements`: small programs as a part of a block of machine code.
 //! * `exponentials`: exponentials that programs have in common with their error functions.
 //! * `generated`: runs of functions as machine code; `run`: the code of a run, whichever it is.
@@ -14,6 +15,7 @@
 //! * `reduction`: reductions of what a program computes; `accumulators`: the numbers that they add to.
 //! * `recompute`: cheap values, computed again between reductions.
 //! * `single`: kernels of one op.
+//! * `update`: results that are a part of a larger array.
 //! * `tiled_loop`: loops whose iterations all run on one piece of the arrays before the next; `frame`: one piece.
 //!
 //! The engine makes programs of several ops.
@@ -24,6 +26,7 @@ mod assemble;
 mod build;
 #[allow(unsafe_code, reason = "reads and writes registers of a tile")]
 mod chain;
+mod copies;
 mod elements;
 mod exponentials;
 #[allow(unsafe_code, reason = "gives programs the memory of a thread")]
@@ -47,11 +50,14 @@ mod table;
 pub(crate) mod tests;
 #[allow(unsafe_code, reason = "gives each thread its part of the results")]
 pub mod tiled_loop;
+mod update;
 
 pub use access::{Access, Dim};
 pub use build::{Builder, Value};
+pub use copies::Copies;
 pub use elements::{MOST_ELEMENTS, is_generated};
 pub use program::Program;
 pub use reduction::{Reduced, Reduction, Slabs};
 pub use single::tensor;
 pub(crate) use single::{is_tiled, single};
+pub use update::Region;

@@ -20,6 +20,7 @@ use super::rings::LONGEST_RING;
 use super::run::Run;
 use super::spread::spread;
 use super::table::{Accumulators, Table};
+use super::update::Update;
 use crate::by_width;
 use crate::element::Scalar;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
@@ -104,6 +105,17 @@ pub(super) enum Step {
         /// The slot of the rows.
         out: Slot,
     },
+    /// Elements written to a part of a result.
+    Update {
+        /// The slot to read.
+        from: Slot,
+        /// The type of its elements, in their stored form.
+        element: ElementType,
+        /// The result.
+        out: Slot,
+        /// The map to its elements.
+        access: Access,
+    },
     /// `out = from`.
     Copy {
         /// The slot to read.
@@ -171,6 +183,8 @@ pub struct Program {
     pub(super) has_accumulators: bool,
     /// Operands and results that may share memory.
     pub(super) in_place: Vec<(usize, usize)>,
+    /// The results that are parts of larger arrays.
+    pub(super) updates: Vec<Update>,
     /// An estimate of the cost.
     pub(super) cost: Cost,
     /// The same program for blocks of machine code, if it has such a form.
@@ -265,6 +279,7 @@ impl Program {
     fn unit(&self) -> usize {
         let row = |step: &Step| match step {
             Step::Gather { parts, .. } => parts.iter().map(|(_, access)| access.row()).find(|row| *row < self.count),
+            Step::Update { access, .. } => Some(access.row()).filter(|row| *row < self.count),
             _ => None,
         };
         let rows = self.steps.iter().filter_map(row).filter(|row| *row <= LONGEST_GATHERED);
@@ -279,7 +294,8 @@ impl Program {
     pub fn is_element_wise(&self, count: usize) -> bool {
         let takes_any_range = self.table.as_ref().is_none_or(|table| table.whole_row().is_none());
         let has_stacks = self.outputs.iter().any(|cell| cell.stacked > 1);
-        self.count == count && self.row == 1 && self.reduced == 0 && takes_any_range && !has_stacks
+        let is_whole = self.count == count && self.updates.is_empty();
+        is_whole && self.row == 1 && self.reduced == 0 && takes_any_range && !has_stacks
     }
 
     /// Whether it reads an operand's elements only at the places for which it computes results.
@@ -419,9 +435,11 @@ impl Program {
         let tiles = if self.has_accumulators { 0 } else { self.reduced };
         let results = self.outputs.len() - tiles;
         let sizes = Sizes { tile, register, row: self.row, blocks, results };
+        let is_moved = |input: usize| !self.reads_first && self.updates.iter().all(|update| update.operand != input);
         // SAFETY: each thread has its own range, which contains its tiles; `in_place` has only operands that no step
-        // reads as arrays; `reads_first` is what it says.
-        let mut memory = unsafe { Memory::new(cells, sizes, self.reads_first, buffers) };
+        // reads as arrays; `reads_first` is what it says. Operands of updates are in place if no step reads them, or
+        // if it is set.
+        let mut memory = unsafe { Memory::new(cells, sizes, is_moved, buffers) };
         if !self.splats.is_empty() {
             self.fill(&mut memory);
         }
@@ -470,6 +488,7 @@ impl Step {
                 });
             }
             Step::Stack { parts, element, out } => by_width!(*element, T => stack_parts::<T>(memory, parts, *out)),
+            Step::Update { from, out, access, .. } => memory.update(*from, *out, access),
             Step::Copy { from, out } => memory.with(*out, [*from], |out, [from]| out.copy_from_slice(from)),
         }
     }
@@ -553,10 +572,11 @@ impl Kernel for Program {
         self.generated().map(|kernel| kernel.listing()).collect()
     }
 
-    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, outputs: Outputs<'_>) -> Result<(), Error> {
+    fn run(&self, cx: Context<'_>, inputs: Inputs<'_>, mut outputs: Outputs<'_>) -> Result<(), Error> {
         if self.count == 0 {
             return Ok(());
         }
+        self.updates.iter().for_each(|update| update.copy_outside(cx, inputs, &mut outputs));
         let buffers = Buffers::new(inputs, &outputs);
         // Ranges start at rows, and short ones at cache lines for any element width.
         let unit = self.geometry().unit;

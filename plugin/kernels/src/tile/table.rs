@@ -37,7 +37,7 @@ pub(super) struct Table {
     fills: bool,
 }
 
-/// Gathered elements.
+/// Gathered elements, or those of an update, which are written to one array.
 #[derive(Debug, Clone)]
 struct Gather {
     /// The operands, with the maps to their elements.
@@ -96,6 +96,11 @@ impl Table {
                     gathers.push(Gather { parts: parts.clone(), element, out, is_even, is_result });
                 }
                 Step::Run(linked) if run.is_none() => run = Some(linked),
+                // Written where they are, as others are read.
+                &Step::Update { from, element, out, ref access } => {
+                    let parts = Box::new([(out, access.clone())]);
+                    gathers.push(Gather { parts, element, out: from, is_even: false, is_result: false });
+                }
                 _ => return None,
             }
         }

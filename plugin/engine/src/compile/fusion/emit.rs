@@ -12,6 +12,7 @@ use super::graph::Graph;
 use super::groups::Groups;
 use super::rows::row_reduction;
 use super::slabs;
+use super::updates::Update;
 use super::views::{self, View};
 use super::{FusedKernel, Fusion};
 use crate::runtime::Codegen;
@@ -57,7 +58,7 @@ pub(super) fn fusion(
         inputs: Vec::new(),
     };
     let mut names = Vec::new();
-    let (mut reduced, mut reductions, mut stacks) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut reduced, mut reductions, mut stacks, mut updates) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for &index in &ops {
         let op = &graph.region.ops[index];
         names.push(short_name(op));
@@ -73,6 +74,10 @@ pub(super) fn fusion(
                 stacks.push(emitter.stack(op)?);
                 continue;
             }
+            _ if Update::is_of_kind(op) => {
+                updates.push(op);
+                continue;
+            }
             _ => emitter.element_wise(op, count)?,
         };
         emitter.values.insert(op.results[0], value);
@@ -81,7 +86,8 @@ pub(super) fn fusion(
     for &index in ops.iter().filter(|index| !reductions.contains(index)) {
         let is_ours = |user: usize| own.contains(&user) && !shared.groups.is_copied(user);
         let result = graph.region.ops[index].results[0];
-        if let OpKind::Concatenate { .. } = graph.region.ops[index].kind {
+        let op = &graph.region.ops[index];
+        if matches!(op.kind, OpKind::Concatenate { .. }) || Update::is_of_kind(op) {
             continue;
         }
         if !shared.groups.is_copied(index) && is_given_out(graph, index, &is_ours) {
@@ -94,6 +100,10 @@ pub(super) fn fusion(
         emitter.builder.per_row = false;
         emitter.builder.output_stack(&parts, ty.element);
         outputs.push(result);
+    }
+    for op in updates {
+        emitter.update(op)?;
+        outputs.push(op.results[0]);
     }
     outputs.extend(reductions.iter().map(|&index| graph.region.ops[index].results[0]));
     names.dedup();
@@ -124,7 +134,7 @@ fn is_given_out(graph: &Graph<'_>, op: usize, is_ours: &impl Fn(usize) -> bool) 
 }
 
 /// The name of an op without its dialect.
-fn short_name(op: &Op) -> &'static str {
+pub(super) fn short_name(op: &Op) -> &'static str {
     let name = op.kind.name();
     name.split_once('.').map_or(name, |(_, name)| name)
 }
@@ -182,6 +192,19 @@ impl Emitter<'_> {
             parts.push(self.value(part, Access::same_or_scalar(ty, ty)?)?);
         }
         Ok((parts, op.results[0]))
+    }
+
+    /// Makes the result of an update an output.
+    fn update(&mut self, op: &Op) -> Result<(), Error> {
+        let update = Update::of(self.graph, op).filter(|update| !self.is_made_here(update.around));
+        let Some(Update { value, around, region }) = update else {
+            return Err(Error::internal("a fusion updates an array that it computes, or at an unknown place"));
+        };
+        let ty = tensor(self.graph.func, value)?;
+        let value = self.value(value, Access::same_or_scalar(ty, ty)?)?;
+        let operand = self.input(self.graph.root(around))?;
+        self.builder.per_row = false;
+        self.builder.output_update(value, ty.element, operand, region)
     }
 
     fn reduction(&mut self, op: &Op) -> Result<Value, Error> {

@@ -6,6 +6,7 @@ use oxcall_hlo::{BinaryOp, ElementType, Func, Op, OpKind, Region, TensorType, Un
 use oxcall_kernels::math;
 use oxcall_kernels::tile::MOST_ELEMENTS;
 
+use super::LARGE;
 use crate::compile::passes::flat::{FEWEST_PICKED, can_be_picked};
 use crate::compile::passes::ir::has_effect;
 
@@ -39,6 +40,8 @@ pub(super) struct Graph<'a> {
     escapes: Vec<bool>,
     /// Whether each op [selects](Graph::selects) elements, and all its users are element-wise ops or do the same.
     views: Vec<bool>,
+    /// Whether each other op does that with an array that is large.
+    copies: Vec<bool>,
 }
 
 impl<'a> Graph<'a> {
@@ -49,8 +52,8 @@ impl<'a> Graph<'a> {
         }
         let count = region.ops.len();
         let users = vec![Vec::new(); count];
-        let (escapes, views) = (vec![false; count], vec![false; count]);
-        let mut graph = Graph { func, region, producers, users, escapes, views };
+        let [escapes, views, copies] = [(); 3].map(|()| vec![false; count]);
+        let mut graph = Graph { func, region, producers, users, escapes, views, copies };
         for (index, op) in region.ops.iter().enumerate() {
             if graph.is_reshape(op) {
                 continue;
@@ -74,11 +77,11 @@ impl<'a> Graph<'a> {
             }
         }
         for index in (0..count).rev() {
-            let is_read = |&user: &usize| graph.views[user] || graph.fusable(&region.ops[user]).is_some();
-            graph.views[index] = !graph.escapes[index]
-                && graph.selects(index)
-                && !graph.users[index].is_empty()
-                && graph.users[index].iter().all(is_read);
+            let is_read =
+                |&user: &usize| graph.views[user] || graph.copies[user] || graph.fusable(&region.ops[user]).is_some();
+            let (is_inside, selects) = (!graph.escapes[index] && !graph.users[index].is_empty(), graph.selects(index));
+            graph.views[index] = selects && is_inside && graph.users[index].iter().all(is_read);
+            graph.copies[index] = selects && !graph.views[index] && graph.is_large_copy(&region.ops[index]);
         }
         graph
     }
@@ -102,6 +105,12 @@ impl<'a> Graph<'a> {
             }
             _ => false,
         }
+    }
+
+    /// Whether an op that [selects](Graph::selects) elements copies many to one place each.
+    fn is_large_copy(&self, op: &Op) -> bool {
+        let is_large = || self.tensor(op.results[0]).is_some_and(|ty| ty.count() >= LARGE);
+        !matches!(op.kind, OpKind::BroadcastInDim { .. }) && is_large()
     }
 
     /// Whether a concatenation or padding along a dimension cuts short rows, such as a roll: each part of a row would
@@ -134,6 +143,11 @@ impl<'a> Graph<'a> {
         let is_shared = self.users[index].len() >= MANY_USERS && ty.byte_size() <= most_bytes;
         let shortest = if is_shared { SHORT_SHARED_ROW } else { SHORT_ROW };
         has_tiny_part && rows >= MANY_ROWS && part(dim, ty.dims[dim]) < shortest
+    }
+
+    /// Whether an op copies many elements that it [selects](Graph::selects), and is not read as a view.
+    pub(super) fn copies(&self, index: usize) -> bool {
+        self.copies[index]
     }
 
     /// Whether `value` is the result of such an op.

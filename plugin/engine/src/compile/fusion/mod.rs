@@ -9,6 +9,7 @@
 //! operand, stacks the fusion of their parts, scatters the broadcast of their only update, and
 //! `argmax` the `iota` of its indices.
 
+mod copies;
 mod emit;
 mod extremes;
 mod graph;
@@ -24,6 +25,7 @@ mod slabs;
 mod stacks;
 #[cfg(test)]
 mod tests;
+mod updates;
 mod views;
 
 use std::ops::Deref;
@@ -101,15 +103,19 @@ pub(crate) fn fuse(func: &Func, region: &Region, codegen: Codegen, in_loop: bool
     let mut units = rows::merge(&graph, &mut groups, &counts, in_loop);
     slabs::merge(&graph, &mut groups, &mut units);
     stacks::merge(&graph, &mut groups, &mut units);
+    updates::merge(&graph, &mut groups, &mut units);
     let shared = emit::Shared { graph: &graph, groups: &groups, codegen, in_loop };
     let mut found = scatters::fuse(&graph, &groups)?;
     found.extend(extremes::fuse(&graph, &groups)?);
+    found.extend(copies::fuse(&graph, &groups)?);
     for unit in units.into_iter().filter(|unit| !unit.parts.is_empty()) {
         let Unit { ops, count, row, slabs, parts } = unit;
+        let is_combined = row > 1 || ops.iter().any(|&op| updates::Update::is_of_kind(&region.ops[op]));
         match emit::fusion(&shared, ops, count, row, slabs) {
             Ok(fusion) => found.push(fusion),
-            // Results of row reductions are not used row by row: fuse each part separately.
-            Err(_) if row > 1 => {
+            // Results of row reductions are not used row by row, or an array is read whose small part is updated: fuse
+            // each part separately.
+            Err(_) if is_combined => {
                 for ops in parts {
                     let count = graph.tensor(region.ops[ops[0]].results[0]).map_or(0, TensorType::count);
                     found.push(emit::fusion(&shared, ops, count, 1, None)?);

@@ -42,13 +42,14 @@ fn random_op(
     let peers: Vec<_> = values.iter().copied().filter(|&each| program.ty(each) == from).collect();
     let peer = peers[random.below(peers.len())];
     let is_complex = from.element.is_complex();
-    match random.below(22) {
+    match random.below(25) {
         20 | 21 if from.rank() > 0 && matches!(from.element, ElementType::F32 | ElementType::S32) => {
             let indices = values[random.below(values.len())];
             picked(program, value, indices, random)
         }
         16 | 17 if from.rank() > 0 => rolled(program, value, random),
         18 if from.rank() > 0 => framed(program, value, random),
+        22..=24 if from.rank() > 0 && !is_complex => updated(program, value, peer, random),
         0 => {
             let (element, dims) = (elements[random.below(elements.len())], shapes[random.below(6)]);
             let literal = Literal::splat(ty(element, dims), random_bytes(random, element, 1));
@@ -196,6 +197,25 @@ fn framed(program: &mut Program, value: ValueId, random: &mut Random) -> ValueId
         spare.map(|spare| (random.below(spare + 1), spare)).map(|(low, all)| (low as i64, (all - low) as i64)).unzip();
     let interior = vec![0; from.rank()];
     program.op(OpKind::Pad { low, high, interior }, &[inner, padding], from)
+}
+
+/// `value` with what is computed of a box of a peer in a box of it, at another place or the same.
+fn updated(program: &mut Program, value: ValueId, peer: ValueId, random: &mut Random) -> ValueId {
+    let from = program.ty(value);
+    let start: Vec<usize> = from.dims.iter().map(|&size| random.below(size.min(3))).collect();
+    let sizes: Vec<usize> = from.dims.iter().zip(&start).map(|(&size, &start)| size - start).collect();
+    let ones = vec![1; from.rank()];
+    let inner = part(program, peer, &start, &from.dims, &ones);
+    let ty = program.ty(inner);
+    let inner = program.op(OpKind::Binary(BinaryOp::Maximum), &[inner, inner], ty);
+    let mut operands = vec![value, inner];
+    for (&start, (&all, &size)) in start.iter().zip(from.dims.iter().zip(&sizes)) {
+        // Those out of bounds are moved inside.
+        let index = if random.below(2) == 0 { start as i32 } else { random.below(2 * (all - size) + 2) as i32 - 1 };
+        let literal = Literal::splat(TensorType::scalar(ElementType::S32), index.to_le_bytes());
+        operands.push(program.op(OpKind::Constant(literal.clone()), &[], literal.ty().clone()));
+    }
+    program.op(OpKind::DynamicUpdateSlice, &operands, from)
 }
 
 /// The dimensions of a product with as many batching dimensions.

@@ -1,6 +1,6 @@
 //! Views: slices, pads, concatenations and broadcasts of other values, whose elements a fusion reads where they are.
 
-use oxcall_hlo::{OpKind, ValueId};
+use oxcall_hlo::{Op, OpKind, TensorType, ValueId};
 use oxcall_kernels::tile::{Access, Dim};
 use smallvec::SmallVec;
 
@@ -11,7 +11,7 @@ const MOST_PARTS: usize = 16;
 const DEEPEST: usize = 8;
 
 /// The fewest elements that are copied as one, on average: shorter runs are faster in the kernel of the op.
-const SHORTEST_RUN: usize = if cfg!(test) { 32 } else { 64 };
+pub(super) const SHORTEST_RUN: usize = if cfg!(test) { 32 } else { 64 };
 
 /// Elements of other values, each in a box of the view.
 #[derive(Clone)]
@@ -142,7 +142,20 @@ pub(super) fn of(graph: &Graph<'_>, value: ValueId) -> Option<View> {
     if !graph.is_view(value) {
         return None;
     }
-    let view = view(graph, value, DEEPEST)?;
+    long(graph, value, view(graph, value, DEEPEST)?)
+}
+
+/// The elements of the result of `op`, which [copies](Graph::copies) some of views, if their runs are long.
+pub(super) fn copied(graph: &Graph<'_>, op: &Op) -> Option<View> {
+    let value = op.results[0];
+    if !op.operands.iter().any(|&operand| graph.is_view(graph.root(operand))) {
+        return None;
+    }
+    long(graph, value, select(graph, op, graph.tensor(value)?, DEEPEST)?)
+}
+
+/// A view of a value, if its runs are long.
+fn long(graph: &Graph<'_>, value: ValueId, view: View) -> Option<View> {
     let runs: usize = view.parts.iter().map(|part| part.access().runs_for_vectors()).sum();
     let count = graph.tensor(value)?.count();
     (runs <= count.div_ceil(SHORTEST_RUN)).then_some(view)
@@ -157,7 +170,14 @@ fn view(graph: &Graph<'_>, value: ValueId, depth: usize) -> Option<View> {
         return Some(reshaped.unwrap_or_else(|| View::whole(root, &ty.dims)));
     }
     let op = graph.producer(value).map(|index| &graph.region.ops[index]).filter(|_| graph.is_view(value) && depth > 0);
-    let Some(op) = op else { return Some(View::whole(value, &ty.dims)) };
+    match op {
+        Some(op) => select(graph, op, ty, depth),
+        None => Some(View::whole(value, &ty.dims)),
+    }
+}
+
+/// The elements of the result of `op`, which selects them.
+fn select(graph: &Graph<'_>, op: &Op, ty: &TensorType, depth: usize) -> Option<View> {
     let operand = |index: usize| view(graph, op.operands[index], depth - 1);
     let view = match &op.kind {
         OpKind::Slice { start, strides, .. } => operand(0)?.slice(&ty.dims, start, strides),

@@ -1,7 +1,7 @@
 //! The order in which the ops and fusions of a region are computed.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use oxcall::Error;
 use oxcall_hlo::{Op, OpKind, Region, ValueId};
@@ -108,15 +108,6 @@ impl Dependencies {
 fn delay_updates(region: &Region, fusions: &[Fusion], item_of: &[usize], rank: &mut [usize]) {
     let is_update = |op: &Op| matches!(op.kind, OpKind::DynamicUpdateSlice | OpKind::Scatter { .. });
     let ops = || region.ops.iter().zip(item_of).filter(|(_, item)| **item != NONE);
-    // Each update, with the value of which it updates a part.
-    let fused =
-        fusions.iter().enumerate().filter(|(_, fusion)| fusion.ops.iter().any(|&op| is_update(&region.ops[op])));
-    let fused = fused.map(|(item, fusion)| (item, fusion.inputs[0]));
-    let alone = ops().filter(|(op, _)| is_update(op)).map(|(op, &item)| (item, op.operands[0]));
-    let updates: Vec<(usize, ValueId)> = fused.chain(alone).collect();
-    if updates.is_empty() {
-        return;
-    }
     // Reshapes are other names of the same elements.
     let reshaped: HashMap<ValueId, ValueId> =
         region.ops.iter().filter(|op| op.kind == OpKind::Reshape).map(|op| (op.results[0], op.operands[0])).collect();
@@ -126,11 +117,21 @@ fn delay_updates(region: &Region, fusions: &[Fusion], item_of: &[usize], rank: &
         }
         value
     };
-    let own: HashMap<usize, ValueId> = updates.iter().copied().collect();
-    let mut last_read: HashMap<ValueId, usize> = updates.iter().map(|&(_, value)| (root(value), 0)).collect();
+    // Each update, with the value of which it updates a part.
+    let fused = fusions.iter().enumerate().flat_map(|(item, fusion)| fusion.ops.iter().map(move |&op| (item, op)));
+    let fused = fused.map(|(item, op)| (item, &region.ops[op]));
+    let alone = ops().map(|(op, &item)| (item, op));
+    let updates = fused.chain(alone).filter(|(_, op)| is_update(op));
+    let updates: Vec<(usize, ValueId)> = updates.map(|(item, op)| (item, root(op.operands[0]))).collect();
+    if updates.is_empty() {
+        return;
+    }
+    let own: HashSet<(usize, ValueId)> = updates.iter().copied().collect();
+    let mut last_read: HashMap<ValueId, usize> = updates.iter().map(|&(_, value)| (value, 0)).collect();
     let mut read = |value: ValueId, item: usize| {
-        if own.get(&item) != Some(&value)
-            && let Some(last) = last_read.get_mut(&root(value))
+        let value = root(value);
+        if !own.contains(&(item, value))
+            && let Some(last) = last_read.get_mut(&value)
         {
             *last = rank[item].max(*last);
         }
@@ -142,7 +143,7 @@ fn delay_updates(region: &Region, fusions: &[Fusion], item_of: &[usize], rank: &
         for_each_use(op, &mut |value| read(value, item));
     }
     for (item, value) in updates {
-        rank[item] = rank[item].max(last_read[&root(value)] + 1);
+        rank[item] = rank[item].max(last_read[&value] + 1);
     }
 }
 
