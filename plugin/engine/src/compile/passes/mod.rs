@@ -21,6 +21,7 @@ mod layouts;
 mod negated;
 mod partial;
 mod permuted;
+mod phases;
 mod picks;
 mod scan;
 mod short;
@@ -121,6 +122,7 @@ pub(crate) fn run_with(
         totals::short,
         extremes::short,
         permuted::reductions,
+        phases::convolutions,
         taps::convolutions,
         picks::before_elementwise,
         flat::indices,

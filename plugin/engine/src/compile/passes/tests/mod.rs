@@ -13,6 +13,7 @@ mod layouts;
 mod negated;
 mod partial;
 mod permuted;
+mod phases;
 mod scan;
 mod short;
 mod simplify;
