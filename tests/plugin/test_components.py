@@ -1,5 +1,7 @@
 """Functions of the components of many short vectors, and their gradients, beside stock JAX."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -146,3 +148,15 @@ def test_piecewise_functions():
 
     for left, right in zip(*on_both(function, x), strict=True):
         np.testing.assert_array_equal(right, left)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int32", "float64", "complex64"])
+@pytest.mark.parametrize("equation", ["ib,bi->b", "bi,ib->b", "ib,ib->b", "bi,ij,bj->b", "ibc,cbi->bc", "aib,bai->ab"])
+def test_products_of_vectors_that_are_columns(equation, dtype):
+    """Small integers, whose sums of products are exact in any order."""
+    sizes = {"a": 3, "b": 120, "c": 9, "i": 40, "j": 30}
+    rng = np.random.default_rng(3)
+    names = equation.split("->")[0].split(",")
+    arrays = [rng.integers(-1, 2, [sizes[name] for name in each]) for each in names]
+    expected, found = on_both(functools.partial(jnp.einsum, equation), *(jnp.asarray(x).astype(dtype) for x in arrays))
+    np.testing.assert_array_equal(found, expected)

@@ -67,7 +67,9 @@ fn free(rank: usize, batching: &[usize], contracting: &[usize]) -> Vec<usize> {
 /// The product that reads the source of a transposed operand instead.
 fn of_transposed(rewriter: &mut Rewriter<'_>, op: &Op, counts: [&Uses; 2]) -> Option<ValueId> {
     let (OpKind::DotGeneral(dims), &[lhs, rhs]) = (&op.kind, &op.operands[..]) else { return None };
-    if !is_long(dims, rewriter.tensor(lhs)) {
+    // The rows of batches were columns.
+    let are_vectors = rewriter.tensor(op.results[0]).rank() == dims.lhs_batching.len();
+    if !is_long(dims, rewriter.tensor(lhs)) || are_vectors {
         return None;
     }
     let (operands, dims) = if let Some((source, [batching, contracting])) =

@@ -16,7 +16,8 @@ use super::ir::{Rewrite, Rewriter, rewrite};
 
 /// Expands batch norms, maps, sizes of dimensions, the ids of a process that runs alone, shardings, bounds of complex
 /// numbers, and reductions of narrow ones. Makes explicit the scalars that `select` and `clamp` broadcast and the
-/// conversions that products imply. Products that sum nothing become element-wise. Calls of linear algebra that XLA
+/// conversions that products imply. Products that sum nothing become element-wise, and
+/// columns of batches rows. Calls of linear algebra that XLA
 /// would expand become typed, those of approximate maxima `top_k`, and calls of pointwise functions and of functions of
 /// rows the ops that `inline` says.
 ///
@@ -44,7 +45,11 @@ pub(crate) fn decompose(module: &mut Module, alone: bool, inline: &Inline<'_>) -
         OpKind::Clamp if rewriter.tensor(op.results[0]).element.is_complex() => Ok(clamp_complex(rewriter, op)),
         OpKind::Clamp => Ok(Rewrite::Keep(spread(rewriter, op, &[0, 2]))),
         OpKind::DotGeneral(ref dims) => {
-            Ok(product::expand(rewriter, &op, dims).unwrap_or_else(|| float_product(rewriter, op)))
+            if let Some(product) = product::expand(rewriter, &op, dims) {
+                return Ok(product);
+            }
+            let rows = product::of_rows(rewriter, &op, dims);
+            Ok(float_product(rewriter, rows.unwrap_or(op)))
         }
         OpKind::Convolution(_) => Ok(float_product(rewriter, op)),
         OpKind::Reduce { .. } | OpKind::ReduceWindow { .. } => {

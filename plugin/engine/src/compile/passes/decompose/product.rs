@@ -1,6 +1,6 @@
-//! Products of matrices that sum nothing, as products of elements.
+//! Products of matrices that sum nothing, as products of elements, and those of vectors that are columns.
 
-use oxcall_hlo::{BinaryOp, DotDims, Op, OpKind, ValueId};
+use oxcall_hlo::{BinaryOp, DotDims, Op, OpKind, TensorType, ValueId};
 
 use super::super::ir::{Rewrite, Rewriter};
 
@@ -40,3 +40,40 @@ pub(super) fn expand(rewriter: &mut Rewriter<'_>, op: &Op, dims: &DotDims) -> Op
     });
     Some(Rewrite::one(rewriter.emit(OpKind::Binary(BinaryOp::Multiply), &[lhs, rhs], result)))
 }
+
+/// Makes rows of the vectors of a batch that are columns: a kernel that adds the products of one vector after another
+/// would read each element from another line of the cache. `None` if that changes nothing.
+pub(super) fn of_rows(rewriter: &mut Rewriter<'_>, op: &Op, dims: &DotDims) -> Option<Op> {
+    let sides = [(&dims.lhs_batching, &dims.lhs_contracting), (&dims.rhs_batching, &dims.rhs_contracting)];
+    let batches = dims.lhs_batching.len();
+    let rank = batches + dims.lhs_contracting.len();
+    let sizes = |dims: &[usize]| dims.iter().map(|&dim| rewriter.tensor(op.operands[0]).dims[dim]).product::<usize>();
+    let is_long = sizes(&dims.lhs_batching) >= FEWEST && sizes(&dims.lhs_contracting) >= FEWEST;
+    if !is_long || op.operands.iter().any(|&operand| rewriter.tensor(operand).rank() != rank) {
+        return None;
+    }
+    // Columns are apart where the last dimension is one of batches.
+    let is_of_columns = |(batching, _): &(&Vec<usize>, &Vec<usize>)| batching.contains(&(rank - 1));
+    if !sides.iter().any(is_of_columns) {
+        return None;
+    }
+    let mut op = op.clone();
+    for (operand, side) in op.operands.iter_mut().zip(&sides) {
+        let permutation: Vec<usize> = side.0.iter().chain(side.1).copied().collect();
+        let from = rewriter.tensor(*operand).clone();
+        let ty = TensorType { dims: permutation.iter().map(|&dim| from.dims[dim]).collect(), ..from };
+        *operand = rewriter.emit(OpKind::Transpose { permutation }, &[*operand], ty);
+    }
+    let (batching, contracting): (Vec<usize>, Vec<usize>) = ((0..batches).collect(), (batches..rank).collect());
+    op.kind = OpKind::DotGeneral(DotDims {
+        lhs_batching: batching.clone(),
+        rhs_batching: batching,
+        lhs_contracting: contracting.clone(),
+        rhs_contracting: contracting,
+        ..dims.clone()
+    });
+    Some(op)
+}
+
+/// The fewest vectors, and elements of each, for which it is worth a transpose.
+const FEWEST: usize = 8;

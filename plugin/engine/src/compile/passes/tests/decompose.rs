@@ -275,3 +275,31 @@ fn narrow_numbers_are_reduced_in_32_bits() {
         }
     }
 }
+
+/// The dots and transposes that are left of a product of `batches` vectors with `terms` elements, whose operands have
+/// the batches first or last.
+fn vectors(batches: usize, terms: usize, are_last: [bool; 2]) -> [usize; 2] {
+    let mut f = FuncBuilder::new("main");
+    let dims = |is_last: bool| if is_last { [terms, batches] } else { [batches, terms] };
+    let [x, y] = are_last.map(|is_last| f.param(f32s(&dims(is_last))));
+    let [lhs, rhs] = are_last.map(|is_last| if is_last { [1, 0] } else { [0, 1] });
+    let dims = DotDims {
+        lhs_batching: vec![lhs[0]],
+        rhs_batching: vec![rhs[0]],
+        lhs_contracting: vec![lhs[1]],
+        rhs_contracting: vec![rhs[1]],
+        precision: Vec::new(),
+        algorithm: None,
+    };
+    let result = f.op(OpKind::DotGeneral(dims), [x, y]).unwrap();
+    let text = all_passes(f, [result]);
+    ["= dot", "= transpose"].map(|op| text.lines().filter(|line| line.contains(op)).count())
+}
+
+#[test]
+fn columns_of_batches_become_rows() {
+    assert_eq!(vectors(50, 40, [false, true]), [1, 1]);
+    assert_eq!(vectors(50, 40, [true, true]), [1, 2]);
+    assert_eq!(vectors(50, 40, [false, false]), [1, 0]);
+    assert_eq!(vectors(50, 4, [false, true]), [1, 0]);
+}
