@@ -103,3 +103,53 @@ fn for_runs_outside<T: Pod>(around: &Access, first: usize, part: &mut [T], write
         done += count;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use oxcall_hlo::{OpKind, UnaryOp};
+
+    use super::*;
+    use crate::kernel::Kernel;
+    use crate::kernels::testing::{bytes, elements, run_kernel};
+    use crate::tile::Builder;
+
+    /// The numbers of a box, negated, in an array or between copies of one number, on one thread and on several.
+    #[test]
+    fn what_is_around_a_box_stays() {
+        let (dims, starts, sizes) = ([40, 70], [3, 2], [30, 64]);
+        let count: usize = sizes.iter().product();
+        let array: Vec<f32> = (0..dims[0] * dims[1]).map(|index| index as f32).collect();
+        let values: Vec<f32> = (0..count).map(|index| 0.5 + index as f32).collect();
+        for around in [&array[..], &[7.0]] {
+            let inputs = [(ElementType::F32, count), (ElementType::F32, around.len())];
+            let mut builder = Builder::new(count, inputs);
+            let value = builder.input(0, Access::new(&[count], &[1]));
+            let value = builder.op(&OpKind::Unary(UnaryOp::Negate), &[(value, ElementType::F32)], ElementType::F32);
+            let region = Region::new(&dims, &starts, &sizes).unwrap();
+            assert_eq!(region.runs(), 30);
+            builder.output_update(value.unwrap(), ElementType::F32, 1, region).unwrap();
+            let program = builder.build("update".to_owned());
+            let is_array = around.len() > 1;
+            assert_eq!(program.in_place(), if is_array { vec![(1, 0)] } else { vec![] });
+            let mut expected: Vec<f32> = if is_array { array.clone() } else { vec![7.0; array.len()] };
+            for (index, value) in values.iter().enumerate() {
+                let (row, column) = (index / sizes[1], index % sizes[1]);
+                expected[(starts[0] + row) * dims[1] + starts[1] + column] = -value;
+            }
+            let operands = [bytes(&values), bytes(around)];
+            for threads in [1, 2] {
+                for in_place in [vec![], program.in_place()] {
+                    let found = run_kernel(&program, &operands, &[4 * array.len()], &in_place, threads);
+                    assert_eq!(elements::<f32>(&found[0]), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn boxes_without_runs_have_no_region() {
+        assert!(Region::new(&[4, 5], &[0, 2], &[4, 1]).is_none());
+        assert_eq!(Region::new(&[4, 5], &[1, 0], &[2, 5]).map(|region| region.runs()), Some(1));
+        assert_eq!(Region::new(&[4, 5, 6], &[1, 1, 0], &[2, 3, 6]).map(|region| region.runs()), Some(2));
+    }
+}

@@ -28,6 +28,7 @@ use oxcall_hlo::{Func, Op, OpKind, TensorType, ValueId};
 use smallvec::{SmallVec, smallvec};
 
 pub(crate) use self::dynamic::window_copies;
+pub(in crate::kernels) use self::rows::{MOST as LONGEST_SHORT_ROW, copy_rows};
 pub(crate) use self::stream::prefetch;
 use self::strided::StridedCopy;
 use self::tiles::{Matrix, Stores};

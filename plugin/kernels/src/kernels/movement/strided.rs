@@ -5,7 +5,7 @@ use oxcall::Error;
 use smallvec::SmallVec;
 
 use super::places::Places;
-use super::rows::{SHORT, copy_rows};
+use super::rows::{self, copy_rows};
 use super::thin::{Small, Way};
 use super::tiles::{Matrix, Stores};
 use super::{stream, thin};
@@ -109,6 +109,9 @@ const PIECES: usize = 4;
 
 /// The elements of a row, or of a side of a matrix, from which on a loop of its own for each is as fast as a table.
 pub(super) const LONG: usize = 64;
+
+/// The elements from which on a row takes longer to copy than to find.
+const SHORT: usize = 16;
 
 /// The short rows one after another from which on a loop of its own for them is faster than a table.
 const FEWEST_ROWS: usize = 16;
@@ -240,7 +243,7 @@ impl StridedCopy {
             Order::Rows => pool.for_chunks(self.cost(), dst, inner.size, |start, chunk| {
                 let mut walk = Walk::new(outer, [offset], start / inner.size);
                 // Most rows are short: a call of memcpy would cost more than the copy.
-                if inner.size < SHORT
+                if inner.size <= rows::MOST
                     && let Some((&Loop { size, strides: [pitch] }, outer)) = outer.split_last()
                 {
                     let first = start / inner.size;
@@ -248,7 +251,8 @@ impl StridedCopy {
                     let mut rest = chunk;
                     while !rest.is_empty() {
                         let (rows, others) = rest.split_at_mut(rest.len().min((size - row) * inner.size));
-                        copy_rows((src, walk.step()[0] + row as isize * pitch, pitch), rows, inner.size);
+                        let first = walk.step()[0] + row as isize * pitch;
+                        copy_rows(src, (0..).map(|row| (first + row * pitch) as usize), rows, inner.size);
                         (rest, row) = (others, 0);
                     }
                 } else {
