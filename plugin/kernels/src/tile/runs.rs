@@ -165,7 +165,7 @@ impl Runs {
         let (mut run, mut members): (usize, Vec<Value>) = (0, Vec::new());
         let mut close = |members: &mut Vec<Value>| {
             let is_alone = |value: &Value| !facts.picks(*value) && !facts.is_long(*value) && !facts.repeats(*value);
-            // The loop of a single short function is as fast, if it need not wait for copies of what it reads or writes.
+            // The loop of a single short function is as fast, if nothing is copied for it.
             if members.len() > 1 || builder.reads_runs || !members.iter().all(is_alone) {
                 members.iter().for_each(|&value| of[value] = Some(run));
                 run += 1;

@@ -88,8 +88,8 @@ impl Update {
     }
 }
 
-/// Calls `write` with each run of `part`, the elements of an array from `first` on, that has no place in a box, and with
-/// the index of its first element.
+/// Calls `write` with each run of `part`, the elements of an array from `first` on, that has no place in a box, and
+/// with the index of its first element.
 fn for_runs_outside<T: Pod>(around: &Access, first: usize, part: &mut [T], write: impl Fn(usize, &mut [T])) {
     let mut cursor = Cursor::new(around, first);
     let mut done = 0;

@@ -1,8 +1,8 @@
-//! Convolutions of dilated inputs, as gradients of strided ones and transposed ones are, as several of the input itself.
+//! Convolutions of dilated inputs, such as transposed ones and gradients of strided ones, by phase.
 //!
-//! Between the elements of an input that is dilated by `d` are `d - 1` zeros. The places of the result whose index is `r`
-//! modulo `d` see every `d`-th element of the kernel, from one that depends on `r`: they are a convolution of the input
-//! and these elements. The results for all `r` are interleaved.
+//! Between the elements of an input that is dilated by `d` are `d - 1` zeros. The places of the result whose index is
+//! `r` modulo `d` see every `d`-th element of the kernel, from one that depends on `r`: they are a convolution of the
+//! input and these elements. The results for all `r` are interleaved.
 
 use oxcall::Error;
 use oxcall_hlo::{ConvolutionDims, Literal, Module, Op, OpKind, TensorType, ValueId, WindowDim};

@@ -2,8 +2,7 @@ use oxcall_hlo::{ConvolutionDims, WindowDim};
 
 use super::*;
 
-/// What is left of a convolution of an input `[size, 16]` with a kernel of `taps` elements, as the types of convolutions
-/// and of their kernels.
+/// The types of the convolutions that are left of one of `size` elements of an input with a kernel of `taps` elements.
 fn convolutions(
     size: usize,
     taps: usize,
