@@ -393,7 +393,7 @@ impl Gather {
             let count = if self.is_even { 1 } else { count };
             return memory.elements(input, (place.first, step), (rows, count));
         }
-        if !self.is_result && place.stride == 0 && step == 0 {
+        if !self.is_result && place.stride == 0 && (step == 0 || rows == 1) {
             return (memory.repeat((self.out, column), (input, place.first), count), 0);
         }
         self.copy(memory, (input, place, step), first, (rows, row), count)

@@ -188,6 +188,9 @@ pub(super) fn one_nan(element: ElementType, bytes: &[u8]) -> Vec<u8> {
         ElementType::BF16 => {
             replace_nans(&mut bytes, half::bf16::NAN.to_le_bytes(), |x| half::bf16::from_le_bytes(x).is_nan());
         }
+        ElementType::F16 => {
+            replace_nans(&mut bytes, half::f16::NAN.to_le_bytes(), |x| half::f16::from_le_bytes(x).is_nan());
+        }
         _ => {}
     }
     bytes
@@ -396,5 +399,28 @@ fn sums_have_the_same_bits_with_and_without_machine_code() {
         let program = sums_of_products(&dims, reduced);
         let [steps, code] = [false, true].map(|generate| run_both(&program.func, generate, &mut Random(1)));
         assert_eq!(steps[0].2, code[0].2, "{dims:?}");
+    }
+}
+
+/// Of all rows, one has copies of a narrow element between padding.
+#[test]
+fn one_row_of_copies_between_padding() {
+    for (element, columns) in [(ElementType::BF16, 49), (ElementType::S8, 90), (ElementType::F16, 300)] {
+        let mut program = Program::new();
+        let x = program.param(ty(element, &[6]));
+        let scalar = ty(element, &[]);
+        let padding = Literal::splat(scalar.clone(), random_bytes(&mut Random(1), element, 1));
+        let padding = program.op(OpKind::Constant(padding), &[], scalar);
+        let rows = program.op(OpKind::BroadcastInDim { dims: vec![0] }, &[x], ty(element, &[6, columns]));
+        let slice = OpKind::Slice { start: vec![5, 25], limit: vec![6, 34], strides: vec![1, 1] };
+        let row = program.op(slice, &[rows], ty(element, &[1, 9]));
+        let (low, high) = (vec![5, 25], vec![0, columns as i64 - 34]);
+        let pad = OpKind::Pad { low, high, interior: vec![0, 0] };
+        let padded = program.op(pad, &[row, padding], ty(element, &[6, columns]));
+        let result = program.op(OpKind::Binary(BinaryOp::Maximum), &[padded, padded], ty(element, &[6, columns]));
+        program.func.body.results.push(result);
+        for (_, plain, fused) in run_both(&program.func, true, &mut Random(2)) {
+            assert!(one_nan(element, &plain) == one_nan(element, &fused), "{element}");
+        }
     }
 }
