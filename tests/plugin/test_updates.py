@@ -149,3 +149,20 @@ def test_rows_of_a_few_elements(width, dtype):
     check(lambda x: x[indices], x)
     check(lambda x: x.reshape(3, 41, width).transpose(1, 0, 2), x)
     check(lambda x: x.at[indices[0]].get(mode="fill", fill_value=7), x)
+
+
+def test_an_array_that_is_updated_twice():
+    """In one program, and donated: one of the results is not in its place."""
+    x, y = integers((90, 130)), integers((90, 130), seed=1) ** 2
+
+    def both(x, y):
+        root = jnp.sqrt(y[1:-1])
+        return x.at[1:-1].set(root + y[1:-1]), x.at[2:].set(root * 2)
+
+    check(both, x, y)
+    expected = [np.asarray(array) for array in jax.jit(both)(x, y)]
+    with jax.default_device(jax.devices("oxcall")[0]):
+        operands = [jnp.asarray(np.asarray(array)) for array in (x, y)]
+        found = jax.jit(both, donate_argnums=0)(*operands)
+    for result, wanted in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(result, wanted)

@@ -644,7 +644,10 @@ impl Builder {
     fn in_place(&self, reads_first: bool) -> Vec<(usize, usize)> {
         let is_free = |update: &&Update| {
             let is_array = self.inputs[update.operand].1 == update.region.all();
-            is_array && (!self.is_read(update.operand) || reads_first && self.reads_only_inside(update))
+            // Another update of it copies what is around its own box.
+            let is_only = self.updates.iter().filter(|other| other.operand == update.operand).count() == 1;
+            let is_read_there = !self.is_read(update.operand) || reads_first && self.reads_only_inside(update);
+            is_array && is_only && is_read_there
         };
         let mut pairs: Vec<(usize, usize)> =
             self.updates.iter().filter(is_free).map(|update| (update.operand, update.output)).collect();

@@ -219,6 +219,22 @@ mod tests {
         }
     }
 
+    /// Two arrays that are the same one but for a part, which one program computes.
+    #[test]
+    fn an_array_that_is_updated_twice_is_copied() {
+        let mut program = Program::new();
+        let [x, y] = [0; 2].map(|_| program.param(ty(ElementType::F32, &[60, 100])));
+        let inner = part(&mut program, y, [1, 0], [58, 100]);
+        let root = program.op(OpKind::Unary(UnaryOp::Sqrt), &[inner], program.ty(inner));
+        let [sum, other] = [inner, root].map(|value| add(&mut program, root, value));
+        for (value, start) in [(sum, 1), (other, 2)] {
+            let result = update(&mut program, x, value, [start, 0]);
+            program.func.body.results.push(result);
+        }
+        let found = kernels("twice", &program);
+        assert_eq!((found.len(), found[0].1), (1, 0), "{found:?}");
+    }
+
     /// Padding of what is computed.
     #[test]
     fn padding_is_written_around_what_a_program_computes() {
