@@ -16,10 +16,9 @@ use super::ir::{Rewrite, Rewriter, rewrite};
 
 /// Expands batch norms, maps, sizes of dimensions, the ids of a process that runs alone, shardings, bounds of complex
 /// numbers, and reductions of narrow ones. Makes explicit the scalars that `select` and `clamp` broadcast and the
-/// conversions that products imply. Products that sum nothing become element-wise, and
-/// columns of batches rows. Calls of linear algebra that XLA
-/// would expand become typed, those of approximate maxima `top_k`, and calls of pointwise functions and of functions of
-/// rows the ops that `inline` says.
+/// conversions that products and scatters imply. Products that sum nothing become element-wise, and vectors of batches
+/// that are columns rows. Calls of linear algebra that XLA would expand become typed, those of approximate maxima
+/// `top_k`, and calls of pointwise functions and of functions of rows the ops that `inline` says.
 ///
 /// # Errors
 /// UNIMPLEMENTED for maps whose body is not element-wise.
@@ -56,7 +55,15 @@ pub(crate) fn decompose(module: &mut Module, alone: bool, inline: &Inline<'_>) -
             Ok(narrow::widened(rewriter, &op).unwrap_or(Rewrite::Keep(op)))
         }
         OpKind::AllReduce(_) | OpKind::ReduceScatter { .. } | OpKind::CollectiveReduce(_) => {
-            Ok(Rewrite::Keep(promote(rewriter, op)))
+            // Roots, which come last, have no result.
+            let pairs = (0..op.results.len()).map(|index| (index, index));
+            Ok(Rewrite::Keep(promote(rewriter, op, pairs)))
+        }
+        OpKind::Scatter { .. } => {
+            // Inputs, indices, updates.
+            let count = op.results.len();
+            let pairs = (0..count).flat_map(|index| [(index, index), (count + 1 + index, index)]);
+            Ok(Rewrite::Keep(promote(rewriter, op, pairs)))
         }
         OpKind::CustomCall(_) => {
             if let Some(top_k) = approx_top_k::expand(rewriter, &op) {
@@ -88,15 +95,11 @@ fn scalar(rewriter: &mut Rewriter<'_>, element: ElementType, value: [u8; 4]) -> 
     Rewrite::one(rewriter.constant(Literal::dense(TensorType::scalar(element), value)))
 }
 
-/// Converts the operands of a collective to the element types in which they are reduced.
-fn promote(rewriter: &mut Rewriter<'_>, mut op: Op) -> Op {
-    // Roots, which come last, have no result.
-    for index in 0..op.results.len() {
-        let operand = op.operands[index];
-        let (ty, element) = (rewriter.tensor(operand).clone(), rewriter.tensor(op.results[index]).element);
-        if ty.element != element {
-            op.operands[index] = rewriter.emit(OpKind::Convert, &[operand], ty.with_element(element));
-        }
+/// Converts operands to the element type of a result, in which the body of an op combines them: pairs of both.
+fn promote(rewriter: &mut Rewriter<'_>, mut op: Op, pairs: impl Iterator<Item = (usize, usize)>) -> Op {
+    for (index, result) in pairs {
+        let element = rewriter.tensor(op.results[result]).element;
+        op.operands[index] = rewriter.convert(op.operands[index], element);
     }
     op
 }

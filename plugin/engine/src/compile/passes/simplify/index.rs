@@ -99,7 +99,9 @@ pub(super) fn scatter(rewriter: &mut Rewriter<'_>, op: &Op, dims: &ScatterDims) 
     let (from, window) = (rewriter.tensor(operand).clone(), rewriter.tensor(updates).clone());
     let index = rewriter.tensor(indices).clone();
     let is_one = index.count() == dims.scatter_dims_to_operand_dims.len() && dims.input_batching_dims.is_empty();
-    if !is_one || window.count() == 0 || unfit_op(rewriter, body).is_some() {
+    // A body may compute wider elements.
+    let is_alike = rewriter.tensor(op.results[0]).element == from.element;
+    if !is_one || !is_alike || window.count() == 0 || unfit_op(rewriter, body).is_some() {
         return None;
     }
     let literal = rewriter.literal(indices)?.clone();

@@ -451,6 +451,32 @@ fn scatters_of_a_window_in_bounds_are_updates() {
     }
 }
 
+/// The body of a scatter may compute wider elements than those of the operands.
+#[test]
+fn promoted_scatters_combine_elements_of_the_result() {
+    for index in [1i32, 30] {
+        let mut f = FuncBuilder::new("main");
+        let half = |dims: &[usize]| TensorType::new(ElementType::BF16, dims.iter().copied());
+        let [x, update] = [f.param(half(&[20])), f.param(half(&[4]))];
+        let indices = TensorType::new(ElementType::S32, [1]);
+        let indices = f.constant(Literal::dense(indices, index.to_le_bytes()));
+        let body = combiner(&mut f, BinaryOp::Add, ElementType::F32);
+        let dims = ScatterDims {
+            update_window_dims: vec![0],
+            inserted_window_dims: Vec::new(),
+            input_batching_dims: Vec::new(),
+            scatter_indices_batching_dims: Vec::new(),
+            scatter_dims_to_operand_dims: vec![0],
+            index_vector_dim: 0,
+        };
+        let kind = OpKind::Scatter { dims, indices_are_sorted: false, unique_indices: false };
+        let y = f.with_regions(kind, [x, indices, update], [body]).unwrap()[0];
+        let text = all_passes(f, [y]);
+        assert_eq!(text.matches("= convert").count(), 2, "{text}");
+        assert_eq!(text.contains("scatter"), index == 30, "{text}");
+    }
+}
+
 /// An op on positions of `[3, 500]` and a constant, for a kernel that reads `u32`.
 fn of_positions(build: impl FnOnce(&mut FuncBuilder, [ValueId; 2]) -> ValueId) -> Vec<String> {
     of(TensorType::new(ElementType::U32, [3, 500]), |f, x| {
