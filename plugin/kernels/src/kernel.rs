@@ -147,6 +147,9 @@ pub struct Outputs<'a> {
 }
 
 impl<'a> Outputs<'a> {
+    /// The number of results, from the first one on, that can be [taken](Outputs::take).
+    pub const MOST_TAKEN: usize = u64::BITS as usize;
+
     /// # Safety
     /// For `'a`, each buffer points to as many initialised bytes as it says, aligned to
     /// [`BUFFER_ALIGN`](crate::memory::BUFFER_ALIGN), and nothing else reads or writes them; no two buffers overlap.
@@ -159,10 +162,10 @@ impl<'a> Outputs<'a> {
     /// an operand is in place.
     ///
     /// # Panics
-    /// If there is no such result, it was taken before, is one of more than 64, or its size is not a multiple of the
-    /// size of `T`.
+    /// If there is no such result, it was taken before, is behind the first [`MOST_TAKEN`](Self::MOST_TAKEN), or its
+    /// size is not a multiple of the size of `T`.
     pub fn take<T: Pod>(&mut self, index: usize) -> &'a mut [T] {
-        assert!(index < 64 && self.taken >> index & 1 == 0, "result {index} was taken");
+        assert!(index < Self::MOST_TAKEN && self.taken >> index & 1 == 0, "result {index} was taken");
         self.taken |= 1 << index;
         let RawBuffer { data, len } = self.buffers[index];
         if len == 0 {

@@ -18,6 +18,7 @@ use super::runs::{Runs, Simple};
 use super::table::Table;
 use super::update::{Region, Update};
 use crate::element::Scalar;
+use crate::kernel::Outputs;
 use crate::kernels::reduce::{RowFold, row_fold};
 use crate::math::generated::is_wide;
 use crate::math::{self, Function, Source, wide};
@@ -355,7 +356,8 @@ impl Builder {
     ///
     /// # Errors
     /// INTERNAL if the value is not computed, or is a result; UNIMPLEMENTED if other elements of the operand are read,
-    /// and the box is only a small part of it, so that it would be copied more than once.
+    /// and the box is only a small part of it, so that it would be copied more than once, or if there are too many
+    /// results.
     pub fn output_update(
         &mut self,
         value: Value,
@@ -367,6 +369,9 @@ impl Builder {
         let is_result = self.outputs.iter().any(|&(output, _)| output == stored);
         if is_result || !matches!(self.values[stored].0, Definition::Apply { .. }) || self.row > 1 {
             return Err(Error::internal("only what a program computes, and nothing else, is a part of an array"));
+        }
+        if self.outputs.len() >= Outputs::MOST_TAKEN {
+            return Err(Error::unimplemented("a program with so many results has no parts of arrays among the last"));
         }
         let update = Update { output: self.outputs.len(), operand, element, region };
         if !self.reads_only_inside(&update) && 2 * self.count < self.inputs[operand].1 {

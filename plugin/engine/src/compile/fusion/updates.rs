@@ -235,6 +235,26 @@ mod tests {
         assert_eq!((found.len(), found[0].1), (1, 0), "{found:?}");
     }
 
+    /// A chain of sums, each of which is a result, and the last a part of an array.
+    #[test]
+    fn updates_behind_many_results_stay_apart() {
+        for count in [20, 70] {
+            let mut program = Program::new();
+            let [x, y] = [0; 2].map(|_| program.param(ty(ElementType::S32, &[60, 100])));
+            let mut value = part(&mut program, y, [0, 0], [50, 100]);
+            for _ in 0..count {
+                value = add(&mut program, value, value);
+                program.func.body.results.push(value);
+            }
+            let last = add(&mut program, value, value);
+            let result = update(&mut program, x, last, [1, 0]);
+            program.func.body.results.push(result);
+            let found = kernels("many", &program);
+            let is_inside = found.iter().any(|(name, _)| name.contains("update"));
+            assert_eq!(is_inside, count == 20, "{count}: {found:?}");
+        }
+    }
+
     /// Padding of what is computed.
     #[test]
     fn padding_is_written_around_what_a_program_computes() {
