@@ -12,6 +12,9 @@ use super::ir::{Rewrite, Rewriter, rewrite};
 /// The fewest products of a convolution for which it is worth to start several.
 const FEWEST_PRODUCTS: usize = 1 << 18;
 
+/// The most convolutions that one becomes.
+const MOST_PHASES: usize = 64;
+
 /// Replaces such convolutions. Returns whether there were any.
 ///
 /// # Errors
@@ -27,11 +30,13 @@ pub(super) fn convolutions(module: &mut Module) -> Result<bool, Error> {
     })
 }
 
-/// Whether an input is dilated, and the convolution has many products.
+/// Whether an input is dilated, though not by much, and the convolution has many products.
 fn is_worth_it(rewriter: &Rewriter<'_>, op: &Op, dims: &ConvolutionDims) -> bool {
     let (kernel, result) = (rewriter.tensor(op.operands[1]), rewriter.tensor(op.results[0]));
     let of_each = kernel.count() / kernel.dims[dims.kernel_output_feature].max(1);
-    dims.window.iter().any(splits) && result.count().saturating_mul(of_each) >= FEWEST_PRODUCTS
+    let dilations = dims.window.iter().filter(|window| splits(window)).map(|window| window.base_dilation);
+    let phases = dilations.fold(1, usize::saturating_mul);
+    (2..=MOST_PHASES).contains(&phases) && result.count().saturating_mul(of_each) >= FEWEST_PRODUCTS
 }
 
 /// Whether a dimension is dilated, and otherwise plain.

@@ -65,4 +65,6 @@ fn others_stay_as_they_are() {
         assert_eq!(convolutions(100, 3, 2, [1, 1], change).len(), 1);
     }
     assert_eq!(convolutions(3, 3, 2, [1, 1], |_| {}), ["f32[4,5,32]"]);
+    // As many phases would be as many ops.
+    assert_eq!(convolutions(40, 3, 65, [1, 1], |_| {}), ["f32[4,2536,32]"]);
 }
