@@ -7,8 +7,8 @@ use crate::double::{self, Double};
 use crate::elementary::{fma, sum};
 use crate::level::Level;
 
-/// Whether |x| is above 1/2, and an arc. Up to 1/2 it is the arc sine of |x|; above, it is half of the arc cosine of
-/// |x|, which is the arc sine of the root of (1 - |x|) / 2.
+/// Returns whether |x| is above 1/2, and an arc: up to 1/2 the arc sine of |x|, above it half of the arc cosine of |x|,
+/// which is the arc sine of the root of (1 - |x|) / 2.
 #[inline(always)]
 fn arc<L: Level, T: Double>(x: T) -> (T::Mask, T) {
     let a = x.magnitude();

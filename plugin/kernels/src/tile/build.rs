@@ -371,7 +371,7 @@ impl Builder {
             return Err(Error::internal("only what a program computes, and nothing else, is a part of an array"));
         }
         if self.outputs.len() >= Outputs::MOST_TAKEN {
-            return Err(Error::unimplemented("a program with so many results has no parts of arrays among the last"));
+            return Err(Error::unimplemented("only the first 64 results of a program can be parts of larger arrays"));
         }
         let update = Update { output: self.outputs.len(), operand, element, region };
         if !self.reads_only_inside(&update) && 2 * self.count < self.inputs[operand].1 {

@@ -40,7 +40,7 @@ pub(super) struct Graph<'a> {
     escapes: Vec<bool>,
     /// Whether each op [selects](Graph::selects) elements, and all its users are element-wise ops or do the same.
     views: Vec<bool>,
-    /// Whether each other op does that with an array that is large.
+    /// Whether each op that is not a view copies many elements that it selects.
     copies: Vec<bool>,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Whether an op that [selects](Graph::selects) elements copies many to one place each.
+    /// Whether an op that [selects](Graph::selects) elements has a large result, and is not a broadcast.
     fn is_large_copy(&self, op: &Op) -> bool {
         let is_large = || self.tensor(op.results[0]).is_some_and(|ty| ty.count() >= LARGE);
         !matches!(op.kind, OpKind::BroadcastInDim { .. }) && is_large()
@@ -145,7 +145,7 @@ impl<'a> Graph<'a> {
         has_tiny_part && rows >= MANY_ROWS && part(dim, ty.dims[dim]) < shortest
     }
 
-    /// Whether an op copies many elements that it [selects](Graph::selects), and is not read as a view.
+    /// Whether an op is not a view, and copies many elements that it [selects](Graph::selects).
     pub(super) fn copies(&self, index: usize) -> bool {
         self.copies[index]
     }

@@ -44,12 +44,12 @@ pub(super) struct Update {
 }
 
 impl Update {
-    /// Whether `op` may be one.
+    /// Whether `op` is of a kind that may write a box.
     pub(super) fn is_of_kind(op: &Op) -> bool {
         matches!(op.kind, OpKind::DynamicUpdateSlice | OpKind::Pad { .. })
     }
 
-    /// What `op` writes, if the box is known, and consists of long runs.
+    /// The update by `op`, if its box is known and consists of long runs.
     pub(super) fn of(graph: &Graph<'_>, op: &Op) -> Option<Update> {
         let result = graph.tensor(*op.results.first()?)?;
         let (starts, value, around): (Vec<usize>, _, _) = match &op.kind {
@@ -139,7 +139,7 @@ mod tests {
         fusions.iter().map(|fusion| (fusion.kernel.name(), fusion.kernel.in_place().len())).collect()
     }
 
-    /// What a part of an array becomes is computed of the same part and another array.
+    /// A part of an array is computed from the same part and from another array.
     #[test]
     fn parts_are_written_where_they_are() {
         for element in TYPES {
@@ -165,7 +165,7 @@ mod tests {
         }
     }
 
-    /// What is read at other places than those that are written is not in place.
+    /// An array that is read outside of the box is not updated in place.
     #[test]
     fn stencils_read_another_array_than_they_write() {
         let mut program = Program::new();
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!((found.len(), found[0].1), (1, 0), "{found:?}");
     }
 
-    /// A chain of sums, each of which is a result, and the last a part of an array.
+    /// A chain of sums, all of them results; the last one is also written into an array.
     #[test]
     fn updates_behind_many_results_stay_apart() {
         for count in [20, 70] {

@@ -117,7 +117,7 @@ fn delay_updates(region: &Region, fusions: &[Fusion], item_of: &[usize], rank: &
         }
         value
     };
-    // Each update, with the value of which it updates a part.
+    // Each update, and the value that it updates.
     let fused = fusions.iter().enumerate().flat_map(|(item, fusion)| fusion.ops.iter().map(move |&op| (item, op)));
     let fused = fused.map(|(item, op)| (item, &region.ops[op]));
     let alone = ops().map(|(op, &item)| (item, op));

@@ -8,7 +8,7 @@ use oxcall_jit::Width;
 use super::starts::{BLOCK, IndexDims, MOST_STARTS, OutOfBounds, Starts};
 use crate::by_width;
 use crate::kernel::{Context, Inputs, Kernel, Outputs};
-use crate::kernels::movement::{LONGEST_SHORT_ROW, copy_rows, row_major, window_copies};
+use crate::kernels::movement::{copy_rows, row_major, window_copies};
 use crate::kernels::nest::{self, Loop, Nest, Walk};
 use crate::kernels::tensors;
 use crate::machine::{Block, Copy, Slot, Window};
@@ -138,14 +138,10 @@ impl Gather {
 
 /// Copies the slices at `starts` to `rows`, one after another.
 fn copy_slices<T: Pod>(operand: &[T], starts: &[usize], slice: &[Loop<1>], len: usize, rows: &mut [T]) {
-    let rows_of = rows.chunks_exact_mut(len).zip(starts);
     match slice {
         [] => rows.iter_mut().zip(starts).for_each(|(to, &start)| *to = operand[start]),
-        [Loop { strides: [1], .. }] if len <= LONGEST_SHORT_ROW => {
-            copy_rows(operand, starts.iter().copied(), rows, len);
-        }
-        [Loop { strides: [1], .. }] => rows_of.for_each(|(row, &start)| row.copy_from_slice(&operand[start..][..len])),
-        [outer @ .., inner] => rows_of.for_each(|(row, &start)| {
+        [Loop { strides: [1], .. }] => copy_rows(operand, starts.iter().copied(), rows, len),
+        [outer @ .., inner] => rows.chunks_exact_mut(len).zip(starts).for_each(|(row, &start)| {
             let mut walk = Walk::new(outer, [start as isize], 0);
             for line in row.chunks_exact_mut(inner.size) {
                 let from = operand[walk.step()[0] as usize..].iter().step_by(inner.strides[0] as usize);

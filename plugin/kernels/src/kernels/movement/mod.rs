@@ -3,7 +3,7 @@
 //!
 //! All kernels work from the result, which is written once, so that pieces of it are independent and work is split
 //! without `unsafe`. `strided` serves all ops that read their operand by strides; `tiles` and `thin` transpose, and
-//! `rows` copies rows of a few elements.
+//! `rows` copies rows.
 
 mod bits;
 mod concatenate;
@@ -28,7 +28,7 @@ use oxcall_hlo::{Func, Op, OpKind, TensorType, ValueId};
 use smallvec::{SmallVec, smallvec};
 
 pub(crate) use self::dynamic::window_copies;
-pub(in crate::kernels) use self::rows::{MOST as LONGEST_SHORT_ROW, copy_rows};
+pub(in crate::kernels) use self::rows::copy_rows;
 pub(crate) use self::stream::prefetch;
 use self::strided::StridedCopy;
 use self::tiles::{Matrix, Stores};

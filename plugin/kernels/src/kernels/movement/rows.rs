@@ -1,14 +1,12 @@
-//! Copies of rows of a few elements, which follow each other in the result.
+//! Copies of rows, most of them of a few elements, which follow each other in the result.
 
 use bytemuck::Pod;
-
-/// The most elements of a row for which a call of `memcpy` takes longer than the copy.
-pub(in crate::kernels) const MOST: usize = 64;
 
 /// The elements of a block: a few instructions copy it.
 const BLOCK: usize = 16;
 
-/// Copies rows of `len` elements, where `len` is at most [`MOST`], one after another, from places in `src`.
+/// Copies rows of `len` elements one after another, from places in `src`. For short ones, a call of `memcpy` takes
+/// longer than the copy.
 pub(in crate::kernels) fn copy_rows<T: Pod>(
     src: &[T],
     starts: impl Iterator<Item = usize>,
@@ -23,7 +21,8 @@ pub(in crate::kernels) fn copy_rows<T: Pod>(
         9..=BLOCK => copy_by::<T, BLOCK>(src, starts, rows, len),
         17..=32 => copy_blocks::<T, BLOCK>(src, starts, rows, len),
         33..=48 => copy_blocks::<T, 32>(src, starts, rows, len),
-        _ => copy_blocks::<T, 48>(src, starts, rows, len),
+        49..=64 => copy_blocks::<T, 48>(src, starts, rows, len),
+        _ => rows.chunks_exact_mut(len).zip(starts).for_each(|(row, start)| row.copy_from_slice(&src[start..][..len])),
     }
 }
 

@@ -5,7 +5,7 @@ use oxcall::Error;
 use smallvec::SmallVec;
 
 use super::places::Places;
-use super::rows::{self, copy_rows};
+use super::rows::copy_rows;
 use super::thin::{Small, Way};
 use super::tiles::{Matrix, Stores};
 use super::{stream, thin};
@@ -241,24 +241,15 @@ impl StridedCopy {
                 chunk.copy_from_slice(&src[offset as usize + start..][..chunk.len()]);
             }),
             Order::Rows => pool.for_chunks(self.cost(), dst, inner.size, |start, chunk| {
-                let mut walk = Walk::new(outer, [offset], start / inner.size);
-                // Most rows are short: a call of memcpy would cost more than the copy.
-                if inner.size <= rows::MOST
-                    && let Some((&Loop { size, strides: [pitch] }, outer)) = outer.split_last()
-                {
-                    let first = start / inner.size;
-                    let (mut walk, mut row) = (Walk::new(outer, [offset], first / size), first % size);
-                    let mut rest = chunk;
-                    while !rest.is_empty() {
-                        let (rows, others) = rest.split_at_mut(rest.len().min((size - row) * inner.size));
-                        let first = walk.step()[0] + row as isize * pitch;
-                        copy_rows(src, (0..).map(|row| (first + row * pitch) as usize), rows, inner.size);
-                        (rest, row) = (others, 0);
-                    }
-                } else {
-                    chunk
-                        .chunks_exact_mut(inner.size)
-                        .for_each(|row| row.copy_from_slice(&src[walk.step()[0] as usize..][..inner.size]));
+                let (&Loop { size, strides: [pitch] }, outer) = outer.split_last().expect("there are several rows");
+                let first = start / inner.size;
+                let (mut walk, mut row) = (Walk::new(outer, [offset], first / size), first % size);
+                let mut rest = chunk;
+                while !rest.is_empty() {
+                    let (rows, others) = rest.split_at_mut(rest.len().min((size - row) * inner.size));
+                    let first = walk.step()[0] + row as isize * pitch;
+                    copy_rows(src, (0..).map(|row| (first + row * pitch) as usize), rows, inner.size);
+                    (rest, row) = (others, 0);
                 }
             }),
             Order::Elements if outer.is_empty() && inner.strides[0] > 0 => {

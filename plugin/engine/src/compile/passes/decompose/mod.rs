@@ -55,7 +55,7 @@ pub(crate) fn decompose(module: &mut Module, alone: bool, inline: &Inline<'_>) -
             Ok(narrow::widened(rewriter, &op).unwrap_or(Rewrite::Keep(op)))
         }
         OpKind::AllReduce(_) | OpKind::ReduceScatter { .. } | OpKind::CollectiveReduce(_) => {
-            // Roots, which come last, have no result.
+            // The operands with a result: roots follow them.
             let pairs = (0..op.results.len()).map(|index| (index, index));
             Ok(Rewrite::Keep(promote(rewriter, op, pairs)))
         }

@@ -95,7 +95,6 @@ pub(super) fn dynamic_update_slice(rewriter: &Rewriter<'_>, operands: &[ValueId]
 /// A scatter of one window that is in bounds: an update of a slice by what the body computes of it and the update.
 pub(super) fn scatter(rewriter: &mut Rewriter<'_>, op: &Op, dims: &ScatterDims) -> Option<Simpler> {
     let (&[operand, indices, updates], [body]) = (&op.operands[..], &op.regions[..]) else { return None };
-    let takes_update = body.results[..] == body.params[1..];
     let (from, window) = (rewriter.tensor(operand).clone(), rewriter.tensor(updates).clone());
     let index = rewriter.tensor(indices).clone();
     let is_one = index.count() == dims.scatter_dims_to_operand_dims.len() && dims.input_batching_dims.is_empty();
@@ -118,13 +117,11 @@ pub(super) fn scatter(rewriter: &mut Rewriter<'_>, op: &Op, dims: &ScatterDims) 
         start[dim] = usize::try_from(first).ok().filter(|&first| first <= last)?;
     }
     let slice = TensorType { dims: sizes.clone().into(), ..window };
-    let mut update = rewriter.emit(OpKind::Reshape, &[updates], slice.clone());
-    if !takes_update {
-        let limit = start.iter().zip(&sizes).map(|(start, size)| start + size).collect();
-        let kind = OpKind::Slice { start: start.clone(), limit, strides: vec![1; sizes.len()] };
-        let old = rewriter.emit(kind, &[operand], slice.clone());
-        update = over_arrays(rewriter, body.clone(), &[old, update], &slice);
-    }
+    let update = rewriter.emit(OpKind::Reshape, &[updates], slice.clone());
+    let limit = start.iter().zip(&sizes).map(|(start, size)| start + size).collect();
+    let kind = OpKind::Slice { start: start.clone(), limit, strides: vec![1; sizes.len()] };
+    let old = rewriter.emit(kind, &[operand], slice.clone());
+    let update = over_arrays(rewriter, body.clone(), &[old, update], &slice);
     let mut operands = vec![operand, update];
     for index in start {
         let bytes = (index as i64).to_le_bytes();
