@@ -8,6 +8,7 @@ mod calls;
 mod carried;
 mod half;
 mod packed;
+mod parts;
 mod product;
 mod region;
 mod rows;
@@ -81,6 +82,7 @@ fn emit_vectors(
     });
     let mut emitter = Emitter::new(program, lifetimes, isa, vectors);
     emitter.assembler.add_general(general::SP, -STACK);
+    emitter.load_places();
     let row = takes_any_count.then(|| emitter.start_rows());
     emitter.load_addresses();
     emitter.pin(lifetimes.spare(program, isa, vectors));
@@ -136,7 +138,7 @@ struct Emitter<'a> {
 impl<'a> Emitter<'a> {
     fn new(program: &'a Program, lifetimes: &'a Lifetimes, isa: Isa, vectors: usize) -> Emitter<'a> {
         let count = program.ops.len();
-        Emitter {
+        let mut emitter = Emitter {
             assembler: Assembler::new(isa, program.sources.is_some()),
             isa,
             program,
@@ -153,7 +155,9 @@ impl<'a> Emitter<'a> {
             slot_count: 0,
             addresses: region::Addresses::default(),
             access: tail::Access::Whole,
-        }
+        };
+        emitter.reserve_places();
+        emitter
     }
 
     /// Loads the addresses of the first arrays.
@@ -319,18 +323,14 @@ impl<'a> Emitter<'a> {
         let length = self.assembler.set_length(self.isa.longest());
         match self.program.ops[value.index()] {
             Op::Splat { array, width } => {
-                const BROADCAST_PAIR: Code = wide(1, 2, 0x19);
                 let base = self.address(array);
                 let from = Operand::Memory { base, index: None, displacement: 0 };
-                let code = match (width, self.isa) {
-                    // VEX knows it without W.
-                    (Width::Pair, Isa::Avx2) => Code { is_wide: false, ..BROADCAST_PAIR },
-                    (Width::Pair, Isa::Avx512) => BROADCAST_PAIR,
-                    (Width::Byte, _) => code(1, 2, 0x78),
-                    (Width::Half, _) => code(1, 2, 0x79),
-                    _ => BROADCAST,
-                };
-                self.assembler.vector(code, register, 0, from, None);
+                self.assembler.vector(self.broadcast_of(width), register, 0, from, None);
+            }
+            Op::SplatPart { array, part } => {
+                let base = self.address(array);
+                let from = Operand::Memory { base, index: None, displacement: part.offset() as i32 };
+                self.assembler.vector(self.broadcast_of(Width::Pair), register, 0, from, None);
             }
             Op::Constant(bits) => self.assembler.load_constant(register, bits),
             Op::Pair(bits) => self.assembler.load_pair(register, bits),
@@ -339,6 +339,19 @@ impl<'a> Emitter<'a> {
         self.assembler.set_length(length);
         self.held[value.index()] = Some([register; MOST_VECTORS]);
         register
+    }
+
+    /// The instruction that repeats an element in memory.
+    fn broadcast_of(&self, width: Width) -> Code {
+        const BROADCAST_PAIR: Code = wide(1, 2, 0x19);
+        match (width, self.isa) {
+            // VEX knows it without W.
+            (Width::Pair, Isa::Avx2) => Code { is_wide: false, ..BROADCAST_PAIR },
+            (Width::Pair, Isa::Avx512) => BROADCAST_PAIR,
+            (Width::Byte, _) => code(1, 2, 0x78),
+            (Width::Half, _) => code(1, 2, 0x79),
+            _ => BROADCAST,
+        }
     }
 
     /// The registers of a value, which are locked.
@@ -457,8 +470,14 @@ impl<'a> Emitter<'a> {
             }
         }
         let result = match op {
-            Op::Constant(_) | Op::Pair(_) | Op::Splat { .. } => return,
+            Op::Constant(_) | Op::Pair(_) | Op::Splat { .. } | Op::SplatPart { .. } => return,
+            // Its store takes both parts.
+            Op::Join(_) => return,
             Op::Load { array, width } => self.load(*array, *width),
+            Op::LoadPart { array, part } => match self.load_part_of(*array, *part) {
+                Some(registers) => registers,
+                None => return,
+            },
             Op::Pick(array, [index]) => {
                 let base = self.address(*array);
                 self.pick(base, *index)

@@ -126,7 +126,7 @@ pub(crate) fn by_width(width: Width, narrow: Code, word: Code) -> Code {
         Width::Byte => narrow,
         Width::Half | Width::Float16 => Code { is_wide: true, ..narrow },
         Width::Word => word,
-        Width::Pair => Code { is_wide: true, ..word },
+        Width::Pair | Width::Quad => Code { is_wide: true, ..word },
     }
 }
 
@@ -163,6 +163,8 @@ pub(crate) enum Operand {
     Lanes,
     /// The places of bytes, in the order in which each lane is rotated to the left by so many: AVX2 only.
     Rotated(u8),
+    /// Places among the pairs of lanes of two vectors: AVX-512 only.
+    Places([u8; 8]),
 }
 
 /// Finished code.
@@ -214,13 +216,13 @@ impl Assembler {
 
     /// The instructions and the constants.
     pub(crate) fn finish(mut self) -> Assembled {
-        let size = self.constant_bytes();
         self.bytes.resize(self.bytes.len().next_multiple_of(64), 0xcc);
-        let start = self.bytes.len();
+        let mut starts = Vec::with_capacity(self.constants.len());
         if !self.constants.is_empty() {
             self.mark(|| "constants".to_owned());
         }
         for &constant in &self.constants {
+            starts.push(self.bytes.len());
             let word = |lane: usize| match constant {
                 Operand::Constant(bits) => bits,
                 Operand::Pair(bits) => (bits >> (32 * (lane % 2))) as u32,
@@ -228,22 +230,23 @@ impl Assembler {
                 Operand::Lanes => lane as u32,
                 // Instructions choose bytes among those of four lanes.
                 Operand::Rotated(by) => (0x0302_0100 + 0x0404_0404 * (lane as u32 % 4)).rotate_left(8 * u32::from(by)),
+                Operand::Places(places) if lane.is_multiple_of(2) => places[lane / 2].into(),
                 _ => 0,
             };
-            (0..size / 4).for_each(|lane| self.bytes.extend(word(lane).to_le_bytes()));
+            (0..self.constant_bytes(constant) / 4).for_each(|lane| self.bytes.extend(word(lane).to_le_bytes()));
         }
         for (place, end, constant) in self.references {
-            let displacement = (start + constant * size - end) as i32;
+            let displacement = (starts[constant] - end) as i32;
             self.bytes[place..place + 4].copy_from_slice(&displacement.to_le_bytes());
         }
         Assembled { bytes: self.bytes, marks: self.marks.unwrap_or_default() }
     }
 
     /// The size of a constant: EVEX repeats one or two words, VEX reads a whole vector.
-    fn constant_bytes(&self) -> usize {
-        match self.isa {
-            Isa::Avx2 => self.isa.bytes(),
-            Isa::Avx512 => 8,
+    fn constant_bytes(&self, constant: Operand) -> usize {
+        match (self.isa, constant) {
+            (Isa::Avx2, _) | (_, Operand::Places(_)) => self.isa.bytes(),
+            (Isa::Avx512, _) => 8,
         }
     }
 
@@ -336,7 +339,12 @@ impl Assembler {
                     self.bytes.extend(displacement.to_le_bytes());
                 }
             }
-            Operand::Constant(_) | Operand::Pair(_) | Operand::Mask(_) | Operand::Lanes | Operand::Rotated(_) => {
+            Operand::Constant(_)
+            | Operand::Pair(_)
+            | Operand::Mask(_)
+            | Operand::Lanes
+            | Operand::Rotated(_)
+            | Operand::Places(_) => {
                 let known = self.constants.iter().position(|&constant| constant == operand);
                 let constant = known.unwrap_or_else(|| {
                     self.constants.push(operand);
@@ -457,6 +465,13 @@ impl Assembler {
         self.tail(register, Operand::Memory { base, index: None, displacement }, None);
     }
 
+    /// `register` = the address of an operand in memory, of 64 bits.
+    pub(crate) fn address_of(&mut self, register: u8, operand: Operand) {
+        let (x, b) = extension(operand);
+        self.bytes.extend([0x48 | (register >> 3) << 2 | (x & 1) << 1 | b & 1, 0x8d]);
+        self.tail(register, operand, None);
+    }
+
     /// One of the first eight registers = an address.
     pub(crate) fn set_address(&mut self, register: u8, address: usize) {
         self.bytes.extend([0x48, 0xb8 | register]);
@@ -484,6 +499,13 @@ impl Assembler {
     pub(crate) fn mask_from_general(&mut self, mask: u8, register: u8) {
         const MOVE: Code = wide(3, 1, 0x92);
         self.general_vex(MOVE, mask, 0, Operand::Register(register));
+    }
+
+    /// A mask register = the bits of another, without so many of the lowest: AVX-512 only.
+    pub(crate) fn shift_mask(&mut self, mask: u8, from: u8, amount: u8) {
+        const SHIFT: Code = wide(1, 3, 0x31);
+        self.vex(SHIFT, mask, 0, Operand::Register(from), false);
+        self.tail(mask, Operand::Register(from), Some(amount));
     }
 
     /// Sets the zero flag if the low byte of `AX`, `CX`, `DX` or `BX` is 0.
@@ -593,6 +615,6 @@ fn extension(operand: Operand) -> (u8, u8) {
     match operand {
         Operand::Register(number) => (number >> 4, number >> 3),
         Operand::Memory { base, index, .. } => (index.map_or(0, |(index, _)| index >> 3), base >> 3),
-        Operand::Constant(_) | Operand::Pair(_) | Operand::Mask(_) | Operand::Lanes | Operand::Rotated(_) => (0, 0),
+        _ => (0, 0),
     }
 }

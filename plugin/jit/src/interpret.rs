@@ -10,23 +10,28 @@ impl Program {
     ///
     /// # Panics
     /// If the program picks elements of an array.
-    pub fn interpret(&self, load: impl Fn(u16) -> u64, store: impl FnMut(u16, u64)) {
+    pub fn interpret(&self, load: impl Fn(u16) -> u128, store: impl FnMut(u16, u128)) {
         self.interpret_with(load, |array, _| panic!("elements of array {array} are picked"), store);
     }
 
     /// The same, where `pick` gives an element of an array by its index.
     pub fn interpret_with(
         &self,
-        load: impl Fn(u16) -> u64,
+        load: impl Fn(u16) -> u128,
         pick: impl Fn(u16, usize) -> u32,
-        mut store: impl FnMut(u16, u64),
+        mut store: impl FnMut(u16, u128),
     ) {
         let mut values: Vec<u64> = Vec::with_capacity(self.ops.len());
         for op in &self.ops {
             let arg = |index: usize| values[op.args()[index].index()];
             let value = match *op {
                 Op::Load { array, width: Width::Float16 } => of_half(load(array) as u32).into(),
-                Op::Load { array, .. } | Op::Splat { array, .. } => load(array),
+                Op::Load { array, .. } | Op::Splat { array, .. } => load(array) as u64,
+                Op::LoadPart { array, part } | Op::SplatPart { array, part } => {
+                    (load(array) >> (8 * part.offset())) as u64
+                }
+                // Only a store reads it.
+                Op::Join(_) => 0,
                 Op::Pick(array, _) => pick(array, arg(0) as u32 as usize).into(),
                 Op::Pair(bits) => bits,
                 // Both lanes of a pair have the constant.
@@ -38,7 +43,15 @@ impl Program {
         }
         for each in &self.stores {
             let value = values[each.value.index()];
-            store(each.array, if each.width == Width::Float16 { to_half(value as u32).into() } else { value });
+            let stored = match (each.width, self.ops[each.value.index()]) {
+                (Width::Float16, _) => to_half(value as u32).into(),
+                (_, Op::Join([first, second])) => {
+                    let [first, second] = [first, second].map(|part| u128::from(values[part.index()]));
+                    second << 64 | first
+                }
+                _ => value.into(),
+            };
+            store(each.array, stored);
         }
     }
 }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use crate::encode::Isa;
 use crate::listing::Sources;
 use crate::packed::Packing;
+use crate::parts::Part;
 use crate::region::{Callee, Place};
 use crate::wide::Wide;
 
@@ -33,6 +34,8 @@ pub enum Width {
     Word,
     /// 64 bits, which take a pair of lanes.
     Pair,
+    /// 128 bits, of two parts of 64 bits that are values of their own: [`Builder::parts`].
+    Quad,
 }
 
 impl Width {
@@ -47,6 +50,7 @@ impl Width {
             Width::Half | Width::Float16 => 1,
             Width::Word => 2,
             Width::Pair => 3,
+            Width::Quad => 4,
         }
     }
 
@@ -55,7 +59,7 @@ impl Width {
         match self {
             Width::Byte => 0xff,
             Width::Half => 0xffff,
-            Width::Float16 | Width::Word | Width::Pair => u32::MAX,
+            Width::Float16 | Width::Word | Width::Pair | Width::Quad => u32::MAX,
         }
     }
 }
@@ -205,6 +209,18 @@ pub(crate) enum Op {
         array: u16,
         width: Width,
     },
+    /// One part of successive elements of 128 bits of an array, filled with zeros above.
+    LoadPart {
+        array: u16,
+        part: Part,
+    },
+    /// One part of the first element of 128 bits of an array in every place.
+    SplatPart {
+        array: u16,
+        part: Part,
+    },
+    /// Elements of 128 bits of their parts, which only stores and [`Builder::parts`] read.
+    Join([Value; 2]),
     /// The words of an array at indices from its first element, which are all inside.
     Pick(u16, [Value; 1]),
     /// A constant in every lane.
@@ -259,6 +275,7 @@ impl Op {
     pub(crate) fn args(&self) -> &[Value] {
         match self {
             Op::Load { .. } | Op::Splat { .. } | Op::Constant(_) | Op::Pair(_) => &[],
+            Op::LoadPart { .. } | Op::SplatPart { .. } => &[],
             Op::Wide(wide, args) => &args[..wide.arity()],
             Op::Read(..) | Op::Rotate(_) | Op::Invoke(_) => &[],
             Op::Call(_, args) => args,
@@ -269,6 +286,7 @@ impl Op {
             Op::ReadAt(_, args, _) | Op::Write(_, args) | Op::Decide(args) => args,
             Op::Pick(_, args) | Op::PickAt(_, args, _) => args,
             Op::Binary(_, args) | Op::Compare(_, args) | Op::Insert(args, _) | Op::WriteAt(_, args) => args,
+            Op::Join(args) => args,
             Op::Fused(args) | Op::Select(args) => args,
         }
     }
@@ -277,6 +295,8 @@ impl Op {
     pub(crate) fn map(self, at: impl Fn(Value) -> Value) -> Op {
         match self {
             Op::Load { .. } | Op::Splat { .. } | Op::Constant(_) | Op::Pair(_) => self,
+            Op::LoadPart { .. } | Op::SplatPart { .. } => self,
+            Op::Join(args) => Op::Join(args.map(at)),
             Op::Pick(array, args) => Op::Pick(array, args.map(at)),
             Op::Wide(wide, args) => Op::Wide(wide, args.map(at)),
             Op::Read(..) | Op::Rotate(_) | Op::Invoke(_) => self,
@@ -307,6 +327,7 @@ impl Op {
         match self {
             Op::Load { width, .. } | Op::Splat { width, .. } => *width == Width::Pair,
             Op::Wide(wide, _) => wide.gives_pairs(),
+            Op::LoadPart { .. } | Op::SplatPart { .. } | Op::Join(_) => true,
             _ => false,
         }
     }
@@ -324,7 +345,7 @@ impl Op {
 
     /// Whether it reads elements of an array, which may be stored later.
     pub(crate) fn is_load(&self) -> bool {
-        matches!(self, Op::Load { .. } | Op::Pick(..))
+        matches!(self, Op::Load { .. } | Op::LoadPart { .. } | Op::Pick(..))
     }
 
     /// Whether it does something else than to compute a value.
@@ -379,6 +400,7 @@ impl Program {
     pub(crate) fn widths(&self) -> impl Iterator<Item = Width> {
         let loaded = self.ops.iter().filter_map(|op| match op {
             Op::Load { width, .. } => Some(*width),
+            Op::LoadPart { .. } => Some(Width::Quad),
             _ => None,
         });
         loaded.chain(self.stores.iter().map(|store| store.width))
@@ -479,6 +501,7 @@ impl Program {
     pub fn arrays(&self) -> usize {
         let loads = self.ops.iter().filter_map(|op| match *op {
             Op::Load { array, .. } | Op::Splat { array, .. } | Op::Pick(array, _) => Some(array),
+            Op::LoadPart { array, .. } | Op::SplatPart { array, .. } => Some(array),
             _ => None,
         });
         loads.chain(self.stores.iter().map(|store| store.array)).max().map_or(0, |last| usize::from(last) + 1)
@@ -558,12 +581,22 @@ impl Builder {
 
     /// Successive elements of an array; the bits above them are 0.
     pub fn load(&self, array: u16, width: Width) -> Value {
-        self.push(Op::Load { array, width })
+        match width {
+            Width::Quad => self.joined(Part::BOTH.map(|part| self.push(Op::LoadPart { array, part }))),
+            _ => self.push(Op::Load { array, width }),
+        }
     }
 
-    /// The first word of an array, in every lane.
-    pub fn splat(&self, array: u16) -> Value {
-        self.push(Op::Splat { array, width: Width::Word })
+    /// The first element of an array, of 32 bits or more, in every place.
+    ///
+    /// # Panics
+    /// If elements are narrower.
+    pub fn splat(&self, array: u16, width: Width) -> Value {
+        match width {
+            Width::Quad => self.joined(Part::BOTH.map(|part| self.push(Op::SplatPart { array, part }))),
+            Width::Word | Width::Pair => self.push(Op::Splat { array, width }),
+            _ => panic!("narrow elements are not repeated"),
+        }
     }
 
     /// The words of an array at signed indices, each moved into the range from 0 to `last`. The array's address is that
@@ -729,7 +762,8 @@ impl Builder {
         }
     }
 
-    /// Stores the low bits of a value to successive elements of an array.
+    /// Stores the low bits of a value to successive elements of an array; [joined](Builder::joined) values where they
+    /// have 128 bits.
     pub fn store(&self, array: u16, width: Width, value: Value) {
         let (width, value) = match (width, self.op(value)) {
             (Width::Half, Op::Unary(Unary::ToHalf, [float])) => (Width::Float16, float),

@@ -32,6 +32,7 @@ mod listing;
 mod packed;
 #[allow(unsafe_code, reason = "maps memory and changes its protection")]
 mod pages;
+mod parts;
 mod region;
 mod registers;
 mod schedule;

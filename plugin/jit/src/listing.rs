@@ -85,6 +85,9 @@ fn text(program: &Program, op: &Op) -> String {
     match op {
         Op::Load { array, .. } => format!("load array {array}"),
         Op::Splat { array, .. } => format!("splat array {array}"),
+        Op::LoadPart { array, part } => format!("load {} part of array {array}", words(part)),
+        Op::SplatPart { array, part } => format!("splat {} part of array {array}", words(part)),
+        Op::Join(_) => format!("join {args}"),
         Op::Pick(array, _) => format!("pick of array {array} at {args}"),
         Op::Constant(bits) => format!("constant 0x{bits:x}"),
         Op::Pair(bits) => format!("pair 0x{bits:x}"),

@@ -62,8 +62,8 @@ impl Lifetimes {
             }
             most = most.max(live);
             match self.uses[index].last() {
-                // Free once the last user has its result.
-                Some(&last) => ends[last] += 1,
+                // Free once the last user has its result, or has stored it by registers of its own.
+                Some(&last) => ends[last + usize::from(matches!(program.ops.get(last), Some(Op::Join(_))))] += 1,
                 None => live -= 1,
             }
         }
@@ -78,14 +78,14 @@ impl Lifetimes {
     pub(crate) fn vectors(&self, program: &Program, isa: Isa) -> impl Iterator<Item = usize> + use<> {
         let (needed, registers) = match isa {
             Isa::Avx2 => (program.ops.iter().map(|op| op.args().len() + 1).max().unwrap_or(1), isa.registers().into()),
-            Isa::Avx512 => (self.pressure(program, &[]), available(isa)),
+            Isa::Avx512 => (self.pressure(program, &[]), available_to(program, isa)),
         };
         [MOST_VECTORS, 2, 1].into_iter().filter(move |vectors| *vectors == 1 || vectors * needed <= registers)
     }
 
     /// The number of registers that are left for constants.
     pub(crate) fn spare(&self, program: &Program, isa: Isa, vectors: usize) -> usize {
-        available(isa).saturating_sub(vectors * self.pressure(program, &[]))
+        available_to(program, isa).saturating_sub(vectors * self.pressure(program, &[]))
     }
 }
 
@@ -94,7 +94,16 @@ pub(crate) fn available(isa: Isa) -> usize {
     usize::from(isa.registers()) - 2
 }
 
+/// The registers that are kept for the places of parts, the last ones: with AVX-512, if arrays have elements of two.
+pub(crate) const PLACES: usize = 4;
+
+/// The number of registers for a program.
+fn available_to(program: &Program, isa: Isa) -> usize {
+    let has_places = isa == Isa::Avx512 && program.has_parts();
+    available(isa) - if has_places { PLACES } else { 0 }
+}
+
 /// Whether a value is the same in every turn of the loop.
 pub(crate) fn is_invariant(op: &Op) -> bool {
-    matches!(op, Op::Constant(_) | Op::Pair(_) | Op::Splat { .. })
+    matches!(op, Op::Constant(_) | Op::Pair(_) | Op::Splat { .. } | Op::SplatPart { .. })
 }

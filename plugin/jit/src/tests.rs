@@ -49,9 +49,10 @@ struct Arrays {
 }
 
 /// The widths of the first arrays, which are splats.
-const SPLATS: [Width; 2] = [Width::Word, Width::Pair];
+const SPLATS: [Width; 3] = [Width::Word, Width::Pair, Width::Quad];
 const SPLAT: u16 = 0;
 const WIDE_SPLAT: u16 = 1;
+const QUAD_SPLAT: u16 = 2;
 
 /// Runs a program on some elements, and compares each with the interpreter's.
 fn check(program: &Program, arrays: &Arrays, isa: Isa, counts: Counts, random: &mut Random) {
@@ -66,6 +67,7 @@ fn check(program: &Program, arrays: &Arrays, isa: Isa, counts: Counts, random: &
     let mut elements = |width: Width| -> Vec<u8> {
         let element = |random: &mut Random| match width {
             Width::Pair => wide::number(random).to_le_bytes().to_vec(),
+            Width::Quad => [(); 2].iter().flat_map(|()| wide::number(random).to_le_bytes()).collect(),
             _ => random.float().to_le_bytes()[4 - width.bytes()..].to_vec(),
         };
         (0..count).flat_map(|_| element(random)).collect()
@@ -108,25 +110,25 @@ fn check(program: &Program, arrays: &Arrays, isa: Isa, counts: Counts, random: &
     let element = |array: u16, index: usize| {
         let (bytes, width) = (&memory[usize::from(array)], widths[usize::from(array)].bytes());
         let index = if usize::from(array) < SPLATS.len() { splats[index] } else { index };
-        let mut number = [0; 8];
+        let mut number = [0; 16];
         number[..width].copy_from_slice(&bytes[index * width..][..width]);
-        u64::from_le_bytes(number)
+        u128::from_le_bytes(number)
     };
     for index in 0..count {
         program.interpret(
             |array| element(array, index),
             |array, expected| {
                 let width = widths[usize::from(array)];
-                let kept = u64::MAX >> (64 - 8 * width.bytes());
+                let kept = u128::MAX >> (128 - 8 * width.bytes());
                 let found = element(array, index);
                 // Which NaN comes of two is not defined.
-                let is_nan = |bits: u64| match width {
-                    Width::Word => f32::from_bits(bits as u32).is_nan(),
-                    Width::Pair => f64::from_bits(bits).is_nan(),
-                    Width::Float16 => bits & 0x7fff > 0x7c00,
-                    Width::Half | Width::Byte => false,
+                let are_nan = match width {
+                    Width::Quad => [0, 64].into_iter().all(|part| {
+                        let [found, expected] = [found, expected].map(|bits| (bits >> part) as u64);
+                        found == expected || is_nan(Width::Pair, found) && is_nan(Width::Pair, expected)
+                    }),
+                    _ => is_nan(width, found as u64) && is_nan(width, expected as u64),
                 };
-                let are_nan = is_nan(found) && is_nan(expected);
                 assert!(
                     are_nan || found == expected & kept,
                     "{isa:?}, array {array}, element {index} of {count}: {found:#x}, expected {expected:#x}\n{program:#?}"
@@ -136,6 +138,16 @@ fn check(program: &Program, arrays: &Arrays, isa: Isa, counts: Counts, random: &
     }
     for (index, &width) in widths.iter().enumerate().skip(SPLATS.len() + arrays.loaded.len()) {
         assert!(memory[index][count * width.bytes()..].iter().all(|&byte| byte == 0x5a), "the last element is kept");
+    }
+}
+
+/// Whether the bits of a number are those of a NaN, where floats have this width.
+fn is_nan(width: Width, bits: u64) -> bool {
+    match width {
+        Width::Word => f32::from_bits(bits as u32).is_nan(),
+        Width::Pair => f64::from_bits(bits).is_nan(),
+        Width::Float16 => bits & 0x7fff > 0x7c00,
+        Width::Half | Width::Byte | Width::Quad => false,
     }
 }
 
@@ -210,11 +222,12 @@ fn pages_are_used_again() {
 #[test]
 fn a_narrow_store_finds_a_register_while_all_operands_are_needed() {
     let builder = Builder::new();
-    let [x, y, z] = [0, 1, 2].map(|array| builder.load(array + SPLATS.len() as u16, Width::Word));
+    let first = SPLATS.len() as u16;
+    let [x, y, z] = [0, 1, 2].map(|array| builder.load(first + array, Width::Word));
     let mask = builder.compare(Compare::Less, x, y);
-    builder.store(5, Width::Byte, builder.select(mask, z, x));
+    builder.store(first + 3, Width::Byte, builder.select(mask, z, x));
     let sum = [x, y, z].into_iter().fold(mask, |sum, value| builder.binary(Binary::AddBits, sum, value));
-    builder.store(6, Width::Word, sum);
+    builder.store(first + 4, Width::Word, sum);
     let arrays = Arrays { loaded: vec![Width::Word; 3], stored: vec![Width::Byte, Width::Word] };
     let program = builder.build();
     for isa in Isa::all().filter(|isa| isa.is_present()) {

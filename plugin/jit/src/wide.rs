@@ -1,6 +1,6 @@
 //! Elements of 64 bits: each takes a pair of lanes.
 
-use crate::ir::{Binary, Builder, Compare, Extreme, Op, Round, Shift, Value, Width};
+use crate::ir::{Binary, Builder, Compare, Extreme, Op, Round, Shift, Value};
 
 /// Operations on pairs of lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -139,11 +139,6 @@ impl WideBuilder<'_> {
     pub fn constant(self, bits: u64) -> Value {
         let (low, high) = (bits as u32, (bits >> 32) as u32);
         if low == high { self.0.constant(low) } else { self.0.push(Op::Pair(bits)) }
-    }
-
-    /// The first element of an array, in every place.
-    pub fn splat(self, array: u16) -> Value {
-        self.0.push(Op::Splat { array, width: Width::Pair })
     }
 
     /// The bits of a constant; `None` for other values.

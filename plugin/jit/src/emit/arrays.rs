@@ -4,7 +4,7 @@ use super::half::{NEAREST, OF_PACKED, TO_PACKED};
 use super::tail::Access;
 use super::{Emitter, LOAD, Registers, STORE, packed};
 use crate::encode::{Code, Isa, Operand, code, wide};
-use crate::ir::{Store, Value, Width};
+use crate::ir::{Op, Store, Value, Width};
 use crate::packed::Packing;
 
 impl Emitter<'_> {
@@ -47,6 +47,9 @@ impl Emitter<'_> {
 
     pub(super) fn store(&mut self, store: &Store) {
         let &Store { array, width, value } = store;
+        if let Op::Join(parts) = self.program.ops[value.index()] {
+            return self.store_both(array, parts);
+        }
         let registers = self.registers(value);
         let lanes = if width == Width::Pair { 2 * self.elements } else { self.elements };
         self.assembler.set_length(self.isa.length(lanes));
@@ -122,7 +125,7 @@ impl Emitter<'_> {
 pub(super) fn widening(width: Width) -> Code {
     match width {
         Width::Word => LOAD,
-        Width::Pair => wide(1, 1, 0x10),
+        Width::Pair | Width::Quad => wide(1, 1, 0x10),
         Width::Byte => code(1, 2, 0x31),
         Width::Half => code(1, 2, 0x33),
         Width::Float16 => OF_PACKED,
@@ -133,7 +136,7 @@ pub(super) fn widening(width: Width) -> Code {
 pub(super) fn narrowing(width: Width) -> (Code, Option<u8>) {
     match width {
         Width::Word => (STORE, None),
-        Width::Pair => (wide(1, 1, 0x11), None),
+        Width::Pair | Width::Quad => (wide(1, 1, 0x11), None),
         Width::Byte => (code(2, 2, 0x31), None),
         Width::Half => (code(2, 2, 0x33), None),
         Width::Float16 => (TO_PACKED, NEAREST),

@@ -30,7 +30,7 @@ impl Emitter<'_> {
                     Width::Byte => code(1, 1, if is_equal { 0x74 } else { 0x64 }),
                     Width::Half | Width::Float16 => code(1, 1, if is_equal { 0x75 } else { 0x65 }),
                     Width::Word => code(1, 1, if is_equal { 0x76 } else { 0x66 }),
-                    Width::Pair => code(1, 2, if is_equal { 0x29 } else { 0x37 }),
+                    Width::Pair | Width::Quad => code(1, 2, if is_equal { 0x29 } else { 0x37 }),
                 };
                 self.each(code, result, a, b, None);
             }

@@ -53,7 +53,7 @@ fn shifting(kind: Shift, width: Width) -> (Code, Registers) {
     let code = match width {
         Width::Byte | Width::Half | Width::Float16 => code(1, 1, 0x71),
         Width::Word => code(1, 1, 0x72),
-        Width::Pair => wide(1, 1, 0x73),
+        Width::Pair | Width::Quad => wide(1, 1, 0x73),
     };
     let field = match kind {
         Shift::Left => 6,

@@ -9,9 +9,15 @@ use crate::ir::{Store, Width};
 /// The mask register of partial vectors, with AVX-512.
 pub(super) const PART: u8 = 5;
 
+/// The mask register of the parts of elements of 128 bits, with AVX-512.
+pub(super) const PARTS: u8 = 7;
+
 /// The vector registers of the masks of words and of pairs, with AVX2.
 const MASK: u8 = 15;
-const PAIR_MASK: u8 = 14;
+pub(super) const PAIR_MASK: u8 = 14;
+
+pub(super) const LOAD_ONE_PAIR: Code = wide(3, 1, 0x10);
+pub(super) const STORE_ONE_PAIR: Code = wide(3, 1, 0x11);
 
 /// The way in which arrays are accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +35,9 @@ impl Emitter<'_> {
     pub(super) fn tail(&mut self, stores: &[Vec<Store>], spare: usize) {
         self.load_end();
         let done = self.assembler.jump_unless_below(INDEX, END);
-        if self.isa == Isa::Avx512 || self.program.widths().all(|width| matches!(width, Width::Word | Width::Pair)) {
+        if self.isa == Isa::Avx512
+            || self.program.widths().all(|width| matches!(width, Width::Word | Width::Pair | Width::Quad))
+        {
             self.masked_tail(stores, spare);
         } else {
             self.tail_of_elements(stores, spare);
@@ -82,11 +90,10 @@ impl Emitter<'_> {
     /// Loads one element, with zeros above it. A narrow one goes through a general register.
     pub(super) fn load_element(&mut self, width: Width, register: u8, from: Operand, scratch: u8) {
         const LOAD_WORD: Code = code(2, 1, 0x10);
-        const LOAD_PAIR: Code = wide(3, 1, 0x10);
         const MOVE: Code = code(1, 1, 0x6e);
         match width {
             Width::Word => self.short(LOAD_WORD, register, from, None),
-            Width::Pair => self.short(LOAD_PAIR, register, from, None),
+            Width::Pair | Width::Quad => self.short(LOAD_ONE_PAIR, register, from, None),
             Width::Byte | Width::Half | Width::Float16 => {
                 self.assembler.load_narrow(scratch, from, width.bytes());
                 self.short(MOVE, register, Operand::Register(scratch), None);
@@ -106,12 +113,11 @@ impl Emitter<'_> {
     /// Stores one element.
     pub(super) fn store_element(&mut self, width: Width, register: u8, to: Operand) {
         const STORE_WORD: Code = code(2, 1, 0x11);
-        const STORE_PAIR: Code = wide(3, 1, 0x11);
         const EXTRACT_BYTE: Code = code(1, 3, 0x14);
         const EXTRACT_HALF: Code = code(1, 3, 0x15);
         match width {
             Width::Word => self.short(STORE_WORD, register, to, None),
-            Width::Pair => self.short(STORE_PAIR, register, to, None),
+            Width::Pair | Width::Quad => self.short(STORE_ONE_PAIR, register, to, None),
             Width::Byte => self.short(EXTRACT_BYTE, register, to, Some(0)),
             Width::Half => self.short(EXTRACT_HALF, register, to, Some(0)),
             Width::Float16 => {
@@ -138,6 +144,13 @@ impl Emitter<'_> {
         self.assembler.difference(ADDRESS, END, INDEX);
         match self.isa {
             Isa::Avx512 => {
+                if self.program.has_parts() {
+                    let twice = Operand::Memory { base: ADDRESS, index: Some((ADDRESS, 0)), displacement: 0 };
+                    self.assembler.address_of(ADDRESS, twice);
+                    self.assembler.general_vex(CLEAR_FROM, ADDRESS, ADDRESS, Operand::Constant(u32::MAX));
+                    self.assembler.mask_from_general(PARTS, ADDRESS);
+                    self.assembler.difference(ADDRESS, END, INDEX);
+                }
                 self.assembler.general_vex(CLEAR_FROM, ADDRESS, ADDRESS, Operand::Constant(u32::MAX));
                 self.assembler.mask_from_general(PART, ADDRESS);
             }

@@ -57,8 +57,8 @@ fn extremes_are_the_selections_that_they_replace() {
                 };
                 let expected = bits(if is_true != is_reverse { x } else { y });
                 program.interpret(
-                    |array| bits(if array == 0 { x } else { y }),
-                    |_, found| assert_eq!(found, expected, "{op:?} of {x} and {y}, {width:?}"),
+                    |array| bits(if array == 0 { x } else { y }).into(),
+                    |_, found| assert_eq!(found, expected.into(), "{op:?} of {x} and {y}, {width:?}"),
                 );
             }
         }

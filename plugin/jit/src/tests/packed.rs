@@ -17,7 +17,7 @@ fn program(random: &mut Random, ops: usize, widths: &[Width]) -> (Program, Array
         .enumerate()
         .map(|(index, &width)| builder.load((SPLATS.len() + index) as u16, width))
         .collect();
-    numbers.push(builder.splat(SPLAT));
+    numbers.push(builder.splat(SPLAT, Width::Word));
     for _ in 0..3 {
         let number = random.pick(&[0, 1, 3, 0x7f, 0x80, 0xff, 0x1234, 0x8000, 0xffff, u32::MAX, u32::MAX - 0x7f]);
         numbers.push(builder.constant(number));

@@ -64,7 +64,7 @@ fn words_are_picked_by_indices_that_are_moved_inside() {
                 unsafe { kernel.run(&addresses, count) };
             }
             for index in 0..count {
-                let load = |array: u16| u64::from(before[usize::from(array)][index].cast_unsigned());
+                let load = |array: u16| u128::from(before[usize::from(array)][index].cast_unsigned());
                 let pick = |array: u16, at: usize| before[usize::from(array)][at].cast_unsigned();
                 program.interpret_with(load, pick, |array, expected| {
                     let found = arrays[usize::from(array)][index].cast_unsigned();

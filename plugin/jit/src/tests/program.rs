@@ -1,22 +1,24 @@
 //! Random programs.
 
-use super::{Arrays, Random, SPLAT, SPLATS, WIDE_SPLAT, wide};
+use super::{Arrays, QUAD_SPLAT, Random, SPLAT, SPLATS, WIDE_SPLAT, wide};
 use crate::{Binary, Builder, Compare, Conversion, Program, Round, Shift, Shuffle, Unary, Value, WideBinary, Width};
 
 /// A random program over floats, integers and masks, and, if `has_pairs` is set, over doubles and masks of 64 bits.
 pub(super) fn program(random: &mut Random, ops: usize, has_pairs: bool) -> (Program, Arrays) {
-    let all = [Width::Pair, Width::Word, Width::Word, Width::Float16, Width::Half, Width::Byte];
-    let widths = if has_pairs { &all[..2 + random.below(5)] } else { &all[1..] };
+    let all = [Width::Quad, Width::Pair, Width::Word, Width::Word, Width::Float16, Width::Half, Width::Byte];
+    let widths = if has_pairs { &all[random.below(2)..3 + random.below(5)] } else { &all[2..] };
     let arrays = Arrays {
         loaded: (0..1 + random.below(9)).map(|_| random.pick(widths)).collect(),
         stored: (0..1 + random.below(3)).map(|_| random.pick(widths)).collect(),
     };
     let builder = Builder::new();
-    let (mut floats, mut integers) = (vec![builder.splat(SPLAT)], vec![builder.constant(random.next() as u32)]);
+    let (mut floats, mut integers) =
+        (vec![builder.splat(SPLAT, Width::Word)], vec![builder.constant(random.next() as u32)]);
     let mut masks = vec![builder.compare(Compare::Less, floats[0], floats[0])];
     let mut pairs = Pairs { doubles: Vec::new(), integers: vec![builder.wide().constant(7)], masks: Vec::new() };
     if has_pairs {
-        pairs.doubles.push(builder.wide().splat(WIDE_SPLAT));
+        pairs.doubles.push(builder.splat(WIDE_SPLAT, Width::Pair));
+        pairs.doubles.extend(builder.parts(builder.splat(QUAD_SPLAT, Width::Quad)));
         pairs.masks.push(builder.wide().compare(Compare::Equal, pairs.doubles[0], pairs.doubles[0]));
     }
     for (index, &width) in arrays.loaded.iter().enumerate() {
@@ -24,6 +26,7 @@ pub(super) fn program(random: &mut Random, ops: usize, has_pairs: bool) -> (Prog
         match width {
             Width::Pair if random.below(2) == 0 => pairs.integers.push(value),
             Width::Pair => pairs.doubles.push(value),
+            Width::Quad => pairs.doubles.extend(builder.parts(value)),
             Width::Word | Width::Float16 => floats.push(value),
             Width::Half | Width::Byte => integers.push(value),
         }
@@ -100,6 +103,7 @@ pub(super) fn program(random: &mut Random, ops: usize, has_pairs: bool) -> (Prog
         let value = match width {
             Width::Pair if random.below(3) == 0 => last(&pairs.integers),
             Width::Pair => last(&pairs.doubles),
+            Width::Quad => builder.joined([random.pick(&pairs.doubles), last(&pairs.doubles)]),
             Width::Word | Width::Float16 => last(&floats),
             Width::Half | Width::Byte => random.pick(&integers),
         };

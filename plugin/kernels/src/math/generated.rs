@@ -7,6 +7,7 @@
 mod complex;
 mod division;
 mod guarded;
+mod quad;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests;
 mod wide;
@@ -16,6 +17,7 @@ use oxcall_jit::{Binary, Builder, Compare, Conversion, Round, Shift, Unary, Valu
 
 pub(crate) use self::complex::{of_parts, product_by_parts};
 pub(crate) use self::guarded::{Guard, binary as guarded_binary, unary as guarded_unary};
+pub(crate) use self::quad::is_quad;
 pub(crate) use self::wide::is_wide;
 use super::elementary::{self, Format};
 use super::lane::{Lane, Number};
@@ -51,7 +53,11 @@ pub(crate) fn width(element: ElementType) -> Width {
 
 /// The width of an element in an array.
 pub(crate) fn array_width(element: ElementType) -> Width {
-    if is_wide(element) { Width::Pair } else { width(element) }
+    match () {
+        () if is_wide(element) => Width::Pair,
+        () if is_quad(element) => Width::Quad,
+        () => width(element),
+    }
 }
 
 /// Records a function of floats.
@@ -79,8 +85,14 @@ fn constant(builder: &Builder, x: f32) -> Value {
 }
 
 /// The constant whose lowest bits are an element.
-pub(crate) fn constant_of(builder: &Builder, element: ElementType, bits: u64) -> Value {
-    if is_wide(element) { builder.wide().constant(bits) } else { builder.constant(bits as u32) }
+pub(crate) fn constant_of(builder: &Builder, element: ElementType, bits: u128) -> Value {
+    match () {
+        () if is_wide(element) => builder.wide().constant(bits as u64),
+        () if is_quad(element) => {
+            builder.joined([bits, bits >> u64::BITS].map(|part| builder.wide().constant(part as u64)))
+        }
+        () => builder.constant(bits as u32),
+    }
 }
 
 /// The function of one element for `op`.
@@ -89,6 +101,7 @@ pub(crate) fn unary(op: UnaryOp, wide: ElementType) -> Option<Record> {
         ElementType::F32 => float_unary(op),
         _ if fits_lane(wide) => integer_unary(op, wide),
         _ if is_wide(wide) => self::wide::unary(op, wide),
+        _ if is_quad(wide) => self::quad::unary(op),
         _ => None,
     }
 }
@@ -225,6 +238,7 @@ pub(crate) fn binary(op: BinaryOp, wide: ElementType) -> Option<Record> {
         ElementType::F32 => float_binary(op),
         _ if fits_lane(wide) => integer_binary(op, wide),
         _ if is_wide(wide) => self::wide::binary(op, wide),
+        _ if is_quad(wide) => self::quad::binary(op),
         _ => None,
     }
 }
@@ -403,6 +417,7 @@ pub(crate) fn compare(direction: ComparisonDirection, wide: ElementType) -> Opti
         S8 => comparisons!(direction, S8),
         U8 => comparisons!(direction, U8),
         _ if is_wide(wide) => return self::wide::compare(direction, wide),
+        _ if is_quad(wide) => return self::quad::compare(direction),
         _ => return None,
     })
 }
@@ -432,6 +447,7 @@ pub(crate) fn select(wide: ElementType) -> Option<Record> {
     match wide {
         _ if fits_lane(wide) => Some(|b, [p, x, y]| b.select(b.mask(extended(b, p, ElementType::U8)), x, y)),
         _ if is_wide(wide) => Some(self::wide::select()),
+        _ if is_quad(wide) => Some(self::quad::select()),
         _ => None,
     }
 }
@@ -493,6 +509,7 @@ pub(crate) fn convert(from: ElementType, to: ElementType) -> Option<Record> {
         (F32, U16) => |b, [x, ..]| saturated(b, x, 0, u16::MAX.into()),
         (F32, S8) => |b, [x, ..]| saturated(b, x, i8::MIN.into(), i8::MAX.into()),
         (F32, U8) => |b, [x, ..]| saturated(b, x, 0, u8::MAX.into()),
+        _ if is_quad(from) || is_quad(to) => return self::quad::convert(from, to),
         _ if is_wide(from) || is_wide(to) => return self::wide::convert(from, to),
         _ if !fits_lane(from) || !fits_lane(to) || from == F32 || to == F32 => return None,
         _ if to.byte_width() <= from.byte_width() => |_, [x, ..]| x,

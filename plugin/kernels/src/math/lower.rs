@@ -219,7 +219,8 @@ fn convert<L: Level>(from: ElementType, to: ElementType) -> Option<Steps> {
         return Some(none.0);
     }
     if from.is_complex() && to.is_complex() {
-        return Some(none.then(Some(convert::between_complex::<L>(from))).0);
+        let record = generated::convert(from, to);
+        return Some(none.then(Some(convert::between_complex::<L>(from).recorded(record))).0);
     }
     if to.is_complex() {
         let real = Chain(convert::<L>(from, to.real())?);

@@ -20,7 +20,7 @@ use super::update::{Region, Update};
 use crate::element::Scalar;
 use crate::kernel::Outputs;
 use crate::kernels::reduce::{RowFold, row_fold};
-use crate::math::generated::is_wide;
+use crate::math::generated::{is_quad, is_wide};
 use crate::math::{self, Function, Source, wide};
 use crate::pool::Cost;
 
@@ -523,7 +523,7 @@ impl Builder {
     /// Whether each run of a gathered value repeats one word or pair, so that the code loads a single element.
     pub(super) fn is_constant_in_runs(&self, value: Value, parts: &[(usize, Access)]) -> bool {
         let element = self.values[value].1;
-        let is_word = element.byte_width() == size_of::<u32>() || is_wide(element);
+        let is_word = element.byte_width() == size_of::<u32>() || is_wide(element) || is_quad(element);
         let is_output = self.outputs.iter().any(|&(output, _)| output == value);
         let is_even = || parts.iter().all(|(_, access)| access.stride() == 0);
         self.reads_runs && is_word && !is_output && is_even() && self.ring(value, parts).is_none()

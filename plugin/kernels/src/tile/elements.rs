@@ -260,7 +260,7 @@ impl Indices {
         let elements = converted.chunks_exact(self.element.byte_width()).map(|element| {
             let mut bits = [0; 8];
             bits[..element.len()].copy_from_slice(element);
-            constant_of(&block.lanes, self.element, u64::from_le_bytes(bits))
+            constant_of(&block.lanes, self.element, u64::from_le_bytes(bits).into())
         });
         inserted(block, elements.collect())
     }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use oxcall_hlo::ElementType;
-use oxcall_jit::{Builder as Lanes, Counts, Isa, Kernel, Value as Lane};
+use oxcall_jit::{Builder as Lanes, Counts, Isa, Kernel, Value as Lane, Width};
 use smallvec::SmallVec;
 
 use super::assemble::{Part, Used};
@@ -16,7 +16,7 @@ use super::program::Linked;
 use super::run::Run;
 use super::runs::Runs;
 use crate::math;
-use crate::math::generated::{array_width, constant_of, fits_lane, is_wide};
+use crate::math::generated::{array_width, constant_of, fits_lane, is_quad, is_wide};
 use crate::math::level::{Level, with_level};
 
 /// Whether generated code computes the same bits as functions in Rust: with fused multiply-add, or both without.
@@ -44,10 +44,10 @@ pub(super) fn fits(builder: &Builder, value: Value) -> bool {
         && definition.args().iter().all(|&arg| fits(arg))
 }
 
-/// Whether an element fits one lane or a pair.
+/// Whether an element fits one lane, a pair, or two pairs.
 fn has_lanes(element: ElementType) -> bool {
     // Stored forms of narrow floats are integers of their width, booleans and narrow integers are stored as bytes.
-    fits_lane(math::wide(element)) || math::packed(element).is_some() || is_wide(element)
+    fits_lane(math::wide(element)) || math::packed(element).is_some() || is_wide(element) || is_quad(element)
 }
 
 /// The run whose last value is `last` as generated code, with the slots that are its arrays: `slot` gives those of
@@ -83,7 +83,9 @@ pub(super) fn compile(
     };
     let element = |value: Value| builder.values[value].1;
     let splat = |value: Value, array: u16| {
-        if is_wide(element(value)) { lanes.wide().splat(array) } else { lanes.splat(array) }
+        let width = array_width(element(value));
+        // A register is full of narrow elements, and each word has some.
+        lanes.splat(array, if width.bytes() < Width::Word.bytes() { Width::Word } else { width })
     };
     let mut values: Vec<Option<Lane>> = vec![None; last + 1];
     for value in members() {

@@ -14,6 +14,9 @@ const MOST_FLOPS: f32 = 4.0;
 struct Segments {
     /// The number of reductions before each value.
     of: Vec<usize>,
+    /// The estimated operations to compute each value again of what is there anyway: operands, and one element for each
+    /// row.
+    flops: Vec<f32>,
     /// Values that were computed again, each with the segment and the copy.
     copies: Vec<(Value, usize, Value)>,
     /// The values in their new order.
@@ -26,11 +29,12 @@ impl Builder {
         if !self.generates_rows() {
             return;
         }
-        let mut segments = Segments { of: Vec::new(), copies: Vec::new(), order: Vec::new() };
+        let mut segments = Segments { of: Vec::new(), flops: Vec::new(), copies: Vec::new(), order: Vec::new() };
         let mut segment = 0;
-        for (definition, _) in &self.values {
+        for (value, (definition, _)) in self.values.iter().enumerate() {
             segment += usize::from(matches!(definition, Definition::Fold { .. }));
             segments.of.push(segment);
+            segments.flops.push(self.flops_again(value, &segments.flops));
         }
         for value in 0..self.values.len() {
             if matches!(self.values[value].0, Definition::Apply { .. }) && !self.is_per_row(value) {
@@ -48,7 +52,7 @@ impl Builder {
     /// The value, or a copy of it in a segment.
     fn again(&mut self, value: Value, segment: usize, segments: &mut Segments) -> Value {
         let is_leaf = !matches!(self.values[value].0, Definition::Apply { .. });
-        if is_leaf || segments.of[value] == segment || self.flops_again(value) > MOST_FLOPS {
+        if is_leaf || segments.of[value] == segment || segments.flops[value] > MOST_FLOPS {
             return value;
         }
         if let Some(&(.., copy)) = segments.copies.iter().find(|(of, at, _)| (*of, *at) == (value, segment)) {
@@ -60,19 +64,19 @@ impl Builder {
         }
         let copy = self.push_as(definition, element, false);
         segments.of.push(segment);
+        segments.flops.push(segments.flops[value]);
         segments.copies.push((value, segment, copy));
         segments.order.push(copy);
         copy
     }
 
-    /// The estimated operations to compute a value again of what is there anyway: operands, and one element for each
-    /// row.
-    fn flops_again(&self, value: Value) -> f32 {
+    /// The estimated operations to compute a value again, given those of the values before.
+    fn flops_again(&self, value: Value, flops: &[f32]) -> f32 {
         match &self.values[value].0 {
             Definition::Input(_) | Definition::Splat(_) => 0.0,
             _ if self.repeats_in_rows(value) => 0.0,
             Definition::Apply { function, args, .. } if function.record.is_some() && !self.is_per_row(value) => {
-                function.flops + args.iter().map(|&arg| self.flops_again(arg)).sum::<f32>()
+                function.flops + args.iter().map(|&arg| flops[arg]).sum::<f32>()
             }
             _ => f32::INFINITY,
         }

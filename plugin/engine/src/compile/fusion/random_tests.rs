@@ -13,7 +13,7 @@ use crate::testing::{Random, ty};
 type Shape = [usize; 2];
 
 /// The types of elements, and the number of those that have at most 32 bits.
-const ELEMENTS: [ElementType; 9] = [
+const ELEMENTS: [ElementType; 10] = [
     ElementType::F32,
     ElementType::BF16,
     ElementType::F16,
@@ -23,6 +23,7 @@ const ELEMENTS: [ElementType; 9] = [
     ElementType::F64,
     ElementType::S64,
     ElementType::C64,
+    ElementType::C128,
 ];
 const NARROW: usize = 6;
 
@@ -123,10 +124,15 @@ fn random_op(
         9 if from.element == ElementType::F32 && elements.contains(&ElementType::C64) => {
             program.op(OpKind::Complex, &[value, peer], from.with_element(ElementType::C64))
         }
+        9 if from.element == ElementType::F64 => {
+            program.op(OpKind::Complex, &[value, peer], from.with_element(ElementType::C128))
+        }
         9 if is_complex => {
-            let part = from.with_element(ElementType::F32);
-            let functions = [UnaryOp::Abs, UnaryOp::Real, UnaryOp::Imag];
-            program.op(OpKind::Unary(functions[random.below(3)]), &[value], part)
+            let part = from.with_element(from.element.real());
+            // A modulus of doubles fuses multiply-add too.
+            let functions = [UnaryOp::Real, UnaryOp::Imag, UnaryOp::Abs];
+            let exact = if from.element == ElementType::C128 { 2 } else { 3 };
+            program.op(OpKind::Unary(functions[random.below(exact)]), &[value], part)
         }
         10 if is_complex => program.op(OpKind::Unary(UnaryOp::Sign), &[value], from),
         _ => {
@@ -139,7 +145,10 @@ fn random_op(
             };
             match random.below(8) {
                 6 => program.op(OpKind::Unary(UnaryOp::Negate), &[value], from),
-                7 => program.op(OpKind::Unary(UnaryOp::Abs), &[value], from.with_element(from.element.real())),
+                7 if from.element != ElementType::C128 => {
+                    program.op(OpKind::Unary(UnaryOp::Abs), &[value], from.with_element(from.element.real()))
+                }
+                7 => program.op(OpKind::Unary(UnaryOp::Conj), &[value], from),
                 op => program.op(OpKind::Binary(ops[op % 6]), &[value, peer], from),
             }
         }
@@ -256,6 +265,7 @@ fn check(seeds: impl IntoIterator<Item = u64>) {
         }
         if is_wide {
             values.push(program.param(ty(ElementType::C64, &shape)));
+            values.push(program.param(ty(ElementType::C128, &shape)));
         }
         for _ in 0..40 {
             let value = random_op(&mut program, shape, elements, &values, &mut random);

@@ -184,7 +184,9 @@ pub(super) fn one_nan(element: ElementType, bytes: &[u8]) -> Vec<u8> {
         ElementType::F32 | ElementType::C64 => {
             replace_nans(&mut bytes, f32::NAN.to_le_bytes(), |x| f32::from_le_bytes(x).is_nan());
         }
-        ElementType::F64 => replace_nans(&mut bytes, f64::NAN.to_le_bytes(), |x| f64::from_le_bytes(x).is_nan()),
+        ElementType::F64 | ElementType::C128 => {
+            replace_nans(&mut bytes, f64::NAN.to_le_bytes(), |x| f64::from_le_bytes(x).is_nan());
+        }
         ElementType::BF16 => {
             replace_nans(&mut bytes, half::bf16::NAN.to_le_bytes(), |x| half::bf16::from_le_bytes(x).is_nan());
         }

@@ -101,7 +101,7 @@ struct Totals<'a> {
 
 impl<'a> Totals<'a> {
     fn new(function: &'a Function, block: &Block<'_>, init: Value, rows: usize) -> Totals<'a> {
-        let identity = constant_of(&block.lanes, function.sum, function.identity);
+        let identity = constant_of(&block.lanes, function.sum, function.identity.into());
         let levels = vec![identity; levels(rows)]; // Bounded: sizes of blocks.
         Totals { function, identity, init, before: init, block: (identity, 0), levels, count: 0 }
     }

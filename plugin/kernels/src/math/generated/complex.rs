@@ -27,7 +27,7 @@ pub(super) fn unary(op: UnaryOp) -> Option<Record> {
 }
 
 /// The real and the imaginary part.
-fn parts(b: &Builder, x: Value) -> [Value; 2] {
+pub(super) fn parts(b: &Builder, x: Value) -> [Value; 2] {
     [x, b.wide().shift(Shift::Right, x, 32)].map(|pair| b.wide().convert(Conversion::Low, pair))
 }
 
@@ -42,7 +42,7 @@ fn rounded(b: &Builder, x: TracedFloat<'_, u64>) -> Value {
 }
 
 /// The number with these parts.
-fn joined(b: &Builder, parts: [Value; 2]) -> Value {
+pub(super) fn joined(b: &Builder, parts: [Value; 2]) -> Value {
     let [real, imaginary] = parts.map(|part| b.wide().convert(Conversion::ZeroExtend, part));
     b.wide().binary(WideBinary::Or, real, b.wide().shift(Shift::Left, imaginary, 32))
 }
@@ -94,6 +94,9 @@ fn are_equal(b: &Builder, x: Value, y: Value) -> Value {
 
 /// The number with two parts of a type.
 pub(crate) fn of_parts(part: ElementType) -> Option<Record> {
-    let record: Record = |b, [real, imaginary, _]| joined(b, [real, imaginary]);
-    (part == ElementType::F32).then_some(record)
+    Some(match part {
+        ElementType::F32 => |b, [real, imaginary, _]| joined(b, [real, imaginary]),
+        ElementType::F64 => |b, [real, imaginary, _]| b.joined([real, imaginary]),
+        _ => return None,
+    })
 }

@@ -8,16 +8,17 @@ use smallvec::smallvec;
 use super::super::level::Avx2;
 use super::super::lower::{Step, Steps, lower_at};
 use super::super::{Source, packed, wide};
-use super::{array_width, fits_lane, is_wide, lanes_of, width};
+use super::{array_width, fits_lane, is_quad, is_wide, lanes_of, width};
 use crate::kernels::testing::Random;
 
 const COUNT: usize = 4 * 16 * 40;
 
 /// Elements of a type: bits of all kinds, and for floats many that are near to one or odd.
 fn elements(random: &mut Random, element: ElementType) -> Vec<u8> {
-    if element == ElementType::C64 {
-        let [real, imaginary] = [(); 2].map(|()| elements(random, ElementType::F32));
-        let part = |bytes: &[u8], index: usize| bytes[index % COUNT * 4..][..4].to_vec();
+    if element.is_complex() {
+        let size = element.real().byte_width();
+        let [real, imaginary] = [(); 2].map(|()| elements(random, element.real()));
+        let part = |bytes: &[u8], index: usize| bytes[index % COUNT * size..][..size].to_vec();
         // Every kind of real part beside every kind of imaginary part.
         return (0..COUNT).flat_map(|at| [part(&real, at), part(&imaginary, at + at / 4)].concat()).collect();
     }
@@ -188,7 +189,8 @@ fn check_steps(name: &str, steps: &Steps, types: &[ElementType], operands: &[Vec
     for isa in Isa::all().filter(|isa| isa.is_present()) {
         let outputs = steps.iter().map(|step| step.function.output);
         let Some(found) = by_generated_code(steps, types, operands, isa) else { return false };
-        if types.iter().copied().chain(outputs).any(is_wide) {
+        let all: Vec<ElementType> = types.iter().copied().chain(outputs).collect();
+        if all.iter().copied().any(is_wide) && !all.into_iter().any(is_quad) {
             let block = by_block(steps, types, operands, isa);
             assert!(block.is_some_and(|block| block == found), "{name} in blocks, of {types:?} on {isa:?}");
         }
@@ -197,13 +199,12 @@ fn check_steps(name: &str, steps: &Steps, types: &[ElementType], operands: &[Vec
         let output = steps.last().map_or(types[0], |step| step.function.output);
         let size = output.byte_width();
         for (index, (found, expected)) in found.chunks(size).zip(expected.chunks(size)).enumerate() {
-            let is_nan = |bytes: &[u8]| match output {
+            let is_nan = |bytes: &[u8]| match output.real() {
                 ElementType::F32 => f32::from_le_bytes(bytes.try_into().unwrap()).is_nan(),
                 ElementType::F64 => f64::from_le_bytes(bytes.try_into().unwrap()).is_nan(),
-                ElementType::C64 => f32::from_le_bytes(bytes.try_into().unwrap()).is_nan(),
                 _ => false,
             };
-            let part = if output == ElementType::C64 { size / 2 } else { size };
+            let part = output.real().byte_width();
             let mut parts = found.chunks(part).zip(expected.chunks(part));
             let args: Vec<_> = operands
                 .iter()
@@ -221,12 +222,12 @@ fn check_steps(name: &str, steps: &Steps, types: &[ElementType], operands: &[Vec
 
 #[test]
 fn generated_code_gives_the_bits_of_functions() {
-    use ElementType::{BF16, C64, F16, F32, F64, Pred, S8, S16, S32, S64, U8, U16, U32, U64};
+    use ElementType::{BF16, C64, C128, F16, F32, F64, Pred, S8, S16, S32, S64, U8, U16, U32, U64};
     if !Kernel::is_supported() || !Avx2::is_present() {
         return;
     }
-    let types = [F32, BF16, F16, S32, U32, S16, U16, S8, U8, Pred, F64, S64, U64, C64];
-    assert!(types.iter().all(|&element| fits_lane(wide(element)) || is_wide(element)));
+    let types = [F32, BF16, F16, S32, U32, S16, U16, S8, U8, Pred, F64, S64, U64, C64, C128];
+    assert!(types.iter().all(|&element| fits_lane(wide(element)) || is_wide(element) || is_quad(element)));
     let mut forms = 0;
     for element in types {
         for &op in UnaryOp::ALL {
@@ -252,26 +253,31 @@ fn generated_code_gives_the_bits_of_functions() {
 
 #[test]
 fn functions_of_complex_numbers() {
-    use ElementType::{C64, F32, Pred};
+    use ElementType::{C64, C128, F32, F64, Pred};
     if !Kernel::is_supported() || !Avx2::is_present() {
         return;
     }
-    for seed in 1..20 {
+    for (seed, (number, part)) in (1..20).flat_map(|seed| [(C64, F32), (C128, F64)].map(|types| (seed, types))) {
         for op in [UnaryOp::Real, UnaryOp::Imag, UnaryOp::Abs] {
-            assert!(check_with(&OpKind::Unary(op), &[C64], F32, seed), "{op:?}");
+            assert!(check_with(&OpKind::Unary(op), &[number], part, seed), "{op:?} of {number}");
         }
-        for op in [UnaryOp::Negate, UnaryOp::Conj, UnaryOp::Square, UnaryOp::Sign] {
-            assert!(check_with(&OpKind::Unary(op), &[C64], C64, seed), "{op:?}");
+        for op in [UnaryOp::Negate, UnaryOp::Conj, UnaryOp::Square] {
+            assert!(check_with(&OpKind::Unary(op), &[number], number, seed), "{op:?} of {number}");
         }
         for op in [BinaryOp::Add, BinaryOp::Subtract, BinaryOp::Multiply] {
-            assert!(check_with(&OpKind::Binary(op), &[C64; 2], C64, seed), "{op:?}");
+            assert!(check_with(&OpKind::Binary(op), &[number; 2], number, seed), "{op:?} of {number}");
         }
         for direction in [ComparisonDirection::Eq, ComparisonDirection::Ne] {
             let kind = OpKind::Compare(direction, ComparisonType::NoType);
-            assert!(check_with(&kind, &[C64; 2], Pred, seed), "{direction:?}");
+            assert!(check_with(&kind, &[number; 2], Pred, seed), "{direction:?} of {number}");
         }
-        assert!(check_with(&OpKind::Complex, &[F32; 2], C64, seed));
+        assert!(check_with(&OpKind::Complex, &[part; 2], number, seed));
+        assert!(check_with(&OpKind::Convert, &[part], number, seed));
+        assert!(check_with(&OpKind::Select, &[Pred, number, number], number, seed));
     }
+    assert!(check(&OpKind::Unary(UnaryOp::Sign), &[C64], C64));
+    assert!(check(&OpKind::Convert, &[C64], C128) && check(&OpKind::Convert, &[C128], C64));
+    assert!(check(&OpKind::Unary(UnaryOp::IsFinite), &[C128], Pred));
 }
 
 #[test]
