@@ -75,9 +75,7 @@ def check(function, x):
 
     for found, expected in zip(on("oxcall"), on("cpu"), strict=True):
         largest = np.abs(expected.astype(np.float64)).max()
-        np.testing.assert_allclose(
-            found.astype(np.float64), expected.astype(np.float64), rtol=0, atol=1e-4 * largest
-        )
+        np.testing.assert_allclose(found.astype(np.float64), expected.astype(np.float64), rtol=0, atol=1e-4 * largest)
 
 
 @pytest.mark.parametrize("name", FLOATS)
