@@ -26,9 +26,9 @@ def on_plugin(function, *arguments):
 def check(function, *arguments, oracle=None):
     found = on_plugin(lambda *arguments: function(jnp, *arguments), *arguments)
     expected = (oracle or function)(np, *arguments)
-    for found, expected in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
-        assert found.dtype == np.asarray(expected).dtype
-        np.testing.assert_allclose(found, expected, **CLOSE)
+    for ours, theirs in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        assert ours.dtype == np.asarray(theirs).dtype
+        np.testing.assert_allclose(ours, theirs, **CLOSE)
 
 
 CHAINS = {
@@ -116,6 +116,6 @@ def test_numbers_that_are_not_finite():
     z = np.tile(z, (40, 1))
     found = on_plugin(lambda z: (jnp.where(z.real > 0, z + 1.0, -z), jnp.conj(z), jnp.isfinite(z) & (z == z)), z)
     expected = (np.where(z.real > 0, z + 1.0, -z), np.conj(z), np.isfinite(z) & (z == z))
-    for found, expected in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(found, expected)
-        np.testing.assert_array_equal(np.signbit(np.real(found)), np.signbit(np.real(expected)))
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+        np.testing.assert_array_equal(np.signbit(np.real(ours)), np.signbit(np.real(theirs)))

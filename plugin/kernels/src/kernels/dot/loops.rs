@@ -102,6 +102,13 @@ fn product<C: Number>(
         elements(a, b, out);
         return Ok(());
     }
+    if a.rows >= 16 && (2..16).contains(&b.cols) && !matches!(b.cols, 4 | 8) {
+        return match b.cols {
+            ..4 => padded_rows::<C, 4>(cx, a, b, out),
+            ..8 => padded_rows::<C, 8>(cx, a, b, out),
+            _ => padded_rows::<C, 16>(cx, a, b, out),
+        };
+    }
     if b.has_dense_rows() {
         rows(a, b, out);
         return Ok(());
@@ -157,6 +164,44 @@ fn known_rows<C: Number, const N: usize>(a: Mat<'_, C>, b: Mat<'_, C>, mut out: 
         }
         *row = sums;
     }
+}
+
+/// [`rows`] of fewer than `N` elements, which are copied with zeros behind them.
+#[inline(always)]
+fn padded_rows<C: Number, const N: usize>(
+    cx: Context<'_>,
+    a: Mat<'_, C>,
+    b: Mat<'_, C>,
+    mut out: MatMut<'_, C>,
+) -> Result<(), Error> {
+    // Bounded: a few elements for each row of a block.
+    let mut tile = cx.scratch::<C>(b.rows.min(BLOCK.0) * N)?;
+    let mut sums = cx.scratch::<C>(a.rows.min(BLOCK.1) * N)?;
+    for first in (0..a.rows).step_by(BLOCK.1) {
+        let count = BLOCK.1.min(a.rows - first);
+        let sums = &mut sums[..count * N];
+        for (i, sums) in sums.chunks_exact_mut(N).enumerate() {
+            sums.fill(C::ZERO);
+            sums[..b.cols].copy_from_slice(out.row(first + i));
+        }
+        for k in (0..b.rows).step_by(BLOCK.0) {
+            let part = b.part([k, 0], [BLOCK.0, b.cols]);
+            let tile = &mut tile[..part.rows * N];
+            tile.fill(C::ZERO);
+            for (row, line) in tile.chunks_exact_mut(N).enumerate() {
+                for (column, element) in line[..b.cols].iter_mut().enumerate() {
+                    *element = part.at(row, column);
+                }
+            }
+            let part = a.part([first, k], [count, BLOCK.0]);
+            let dense = Mat::new(tile, [tile.len() / N, N], [N, 1]);
+            known_rows::<C, N>(part, dense, MatMut::row_major(sums, [count, N]));
+        }
+        for (i, sums) in sums.chunks_exact(N).enumerate() {
+            out.row(first + i).copy_from_slice(&sums[..b.cols]);
+        }
+    }
+    Ok(())
 }
 
 /// [`rows`] of any length.

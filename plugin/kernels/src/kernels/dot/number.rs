@@ -1,5 +1,7 @@
 //! The types in which contractions are computed.
 
+use std::ops::BitAnd;
+
 use bytemuck::Pod;
 use num_complex::Complex;
 use oxcall_hlo::ElementType;
@@ -12,6 +14,13 @@ pub(super) const SHORT: usize = 256;
 
 /// A type in which products are summed. Integers wrap, so the low bits of a sum are those of any narrower type.
 pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
+    /// An unsigned integer of the same size.
+    type Bits: Pod + Send + Sync + BitAnd<Output = Self::Bits>;
+    /// All bits.
+    const ALL: Self::Bits;
+    /// No bits.
+    const NONE: Self::Bits;
+
     /// Zero.
     const ZERO: Self;
     /// One.
@@ -38,6 +47,12 @@ pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
     /// Whether large products use [blocks](super::blocks).
     const IN_BLOCKS: bool = false;
 
+    /// The number itself by all bits, and zero by none.
+    #[inline(always)]
+    fn kept(self, mask: Self::Bits) -> Self {
+        bytemuck::cast(bytemuck::cast::<Self, Self::Bits>(self) & mask)
+    }
+
     /// `a * b`.
     fn times(self, other: Self) -> Self;
 
@@ -57,9 +72,13 @@ pub(in crate::kernels) trait Number: Pod + Send + Sync + PartialEq {
 
 macro_rules! floats {
     ($(
-        $ty:ty, $element:ident, $one:expr, $cost:literal, $terms:expr, $in_lanes:literal $(, { $($more:item)* })?;
+        $ty:ty, $bits:ty, $element:ident, $one:expr, $cost:literal, $terms:expr, $in_lanes:literal $(, { $($more:item)* })?;
     )*) => {$(
         impl Number for $ty {
+            type Bits = $bits;
+            const ALL: $bits = <$bits>::MAX;
+            const NONE: $bits = 0;
+
             const ZERO: Self = <$ty as num_traits::ConstZero>::ZERO;
             const ONE: Self = $one;
             const IN_GEMM: bool = true;
@@ -92,7 +111,7 @@ macro_rules! floats {
 }
 
 floats! {
-    f32, F32, 1.0, 0.2, [64, 128], true, {
+    f32, u32, F32, 1.0, 0.2, [64, 128], true, {
         const IN_TILES: bool = true;
         const IN_BLOCKS: bool = true;
 
@@ -101,14 +120,18 @@ floats! {
             fma::<L, f32>(a, b, self)
         }
     };
-    f64, F64, 1.0, 0.4, [usize::MAX; 2], true;
-    Complex<f32>, C64, Complex::new(1.0, 0.0), 0.8, [48; 2], false;
-    Complex<f64>, C128, Complex::new(1.0, 0.0), 1.6, [48; 2], false;
+    f64, u64, F64, 1.0, 0.4, [usize::MAX; 2], true;
+    Complex<f32>, u64, C64, Complex::new(1.0, 0.0), 0.8, [48; 2], false;
+    Complex<f64>, u128, C128, Complex::new(1.0, 0.0), 1.6, [48; 2], false;
 }
 
 macro_rules! integers {
-    ($($ty:ty, $signed:ident, $unsigned:ident, $cost:literal;)*) => {$(
+    ($($ty:ty, $bits:ty, $signed:ident, $unsigned:ident, $cost:literal;)*) => {$(
         impl Number for $ty {
+            type Bits = $bits;
+            const ALL: $bits = <$bits>::MAX;
+            const NONE: $bits = 0;
+
             const ZERO: Self = 0;
             const ONE: Self = 1;
             const IN_GEMM: bool = false;
@@ -135,6 +158,6 @@ macro_rules! integers {
 }
 
 integers! {
-    i32, S32, U32, 0.6;
-    i64, S64, U64, 2.0;
+    i32, u32, S32, U32, 0.6;
+    i64, u64, S64, U64, 2.0;
 }

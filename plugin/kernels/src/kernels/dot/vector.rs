@@ -179,14 +179,24 @@ pub(super) fn add_dots<C: Number, S: Stored<C>>(data: &[S], stride: usize, vecto
     let (in_lanes, one_by_one) = out.split_at_mut(in_lanes / LINES * LINES);
     let (eights, four) = in_lanes.as_chunks_mut::<{ 2 * LINES }>();
     let row = |i: usize| &data[i * stride..][..vector.len()];
-    let group = |i: usize| [row(i), row(i + 1), row(i + 2), row(i + 3)];
+    let tail = Tail::new(vector);
+    // What follows a row is read with its last elements, but nothing follows the last row.
+    let padded = vector.len().next_multiple_of(LANES);
+    let tail_of = |last: usize| tail.as_ref().filter(|_| last * stride + padded <= data.len());
+    let group = |i: usize, is_padded: bool| {
+        let len = if is_padded { padded } else { vector.len() };
+        [0, 1, 2, 3].map(|line| &data[(i + line) * stride..][..len])
+    };
     for (i, out) in eights.iter_mut().enumerate() {
         let first = i * 2 * LINES;
-        add_each(out, dots([group(first), group(first + LINES)], vector).as_flattened());
+        let tail = tail_of(first + 2 * LINES - 1);
+        let groups = [first, first + LINES].map(|first| group(first, tail.is_some()));
+        add_each(out, dots(groups, vector, tail).as_flattened());
     }
     let first = eights.len() * 2 * LINES;
     if !four.is_empty() {
-        add_each(four, dots([group(first)], vector).as_flattened());
+        let tail = tail_of(first + LINES - 1);
+        add_each(four, dots([group(first, tail.is_some())], vector, tail).as_flattened());
     }
     for (i, out) in one_by_one.iter_mut().enumerate() {
         *out = out.plus(dot(row(first + four.len() + i), vector));
@@ -255,13 +265,32 @@ pub(super) fn add_multiples<C: Number>(data: &[C], stride: usize, factors: &[C],
 /// The number of chunks of [`LANES`] products that are summed one after another.
 const CHAIN: usize = 8;
 
-/// The products of groups of four rows with a vector of equal length. Groups take turns, one chain of chunks each: the
+/// The last elements of a vector, which are fewer than lanes: these, with zeros behind them, and a mask of those.
+struct Tail<C: Number> {
+    factors: [C; LANES],
+    mask: [C::Bits; LANES],
+}
+
+impl<C: Number> Tail<C> {
+    /// Those of a vector, if there are any.
+    fn new(vector: &[C]) -> Option<Tail<C>> {
+        let rest = vector.as_chunks::<LANES>().1;
+        let mut tail = Tail { factors: [C::ZERO; LANES], mask: [C::NONE; LANES] };
+        tail.factors[..rest.len()].copy_from_slice(rest);
+        tail.mask[..rest.len()].fill(C::ALL);
+        (!rest.is_empty()).then_some(tail)
+    }
+}
+
+/// The products of groups of four rows with a vector, of equal length, or of rows that go on for as long as the vector's
+/// `tail` has lanes. Groups take turns, one chain of chunks each: the
 /// vector is loaded once for four rows, and the processor loads ahead in all rows. Eight rows that no cache holds take
 /// 0.9 of the time that four take twice.
 #[inline(always)]
 fn dots<C: Number, S: Stored<C>, const GROUPS: usize>(
     rows: [[&[S]; LINES]; GROUPS],
     vector: &[C],
+    tail: Option<&Tail<C>>,
 ) -> [[C; LINES]; GROUPS] {
     let mut sums = [[[C::ZERO; LANES]; LINES]; GROUPS];
     let whole = vector.len() / LANES * LANES;
@@ -287,14 +316,47 @@ fn dots<C: Number, S: Stored<C>, const GROUPS: usize>(
     }
     let mut dots = [[C::ZERO; LINES]; GROUPS];
     for ((dots, sums), rows) in dots.iter_mut().zip(&mut sums).zip(&rows) {
-        for ((dot, sums), row) in dots.iter_mut().zip(sums).zip(rows) {
+        for (sums, row) in sums.iter_mut().zip(rows) {
+            if let Some(tail) = tail {
+                let row: &[S; LANES] = row[whole..].first_chunk().expect("the row goes on");
+                for lane in 0..LANES {
+                    let element = row[lane].load().kept(tail.mask[lane]);
+                    sums[lane] = sums[lane].plus_product(element, tail.factors[lane]);
+                }
+                continue;
+            }
             for ((sum, &a), &v) in sums.iter_mut().zip(&row[whole..]).zip(&vector[whole..]) {
                 *sum = sum.plus_product(a.load(), v);
             }
-            *dot = join_lanes(*sums);
         }
+        *dots = join_lines(sums);
     }
     dots
+}
+
+vectorised! {
+/// The sum of all lanes of each line, in pairs like [`join_lanes`]. A function of its own: LLVM would take the vectors
+/// of a loop before it apart.
+#[inline(never)]
+fn join_lines<C: Number>(sums: &mut [[C; LANES]; LINES]) -> [C; LINES] {
+    for sums in &mut *sums {
+        let (low, high) = sums.split_at_mut(LANES / 2);
+        for lane in 0..LANES / 2 {
+            low[lane] = low[lane].plus(high[lane]);
+        }
+    }
+    for sums in &mut *sums {
+        let (low, high) = sums.split_at_mut(LANES / 4);
+        for lane in 0..LANES / 4 {
+            low[lane] = low[lane].plus(high[lane]);
+        }
+    }
+    let mut joined = [C::ZERO; LINES];
+    for (joined, sums) in joined.iter_mut().zip(sums) {
+        *joined = sums[0].plus(sums[2]).plus(sums[1].plus(sums[3]));
+    }
+    joined
+}
 }
 
 /// The sum of all lanes, in pairs.
