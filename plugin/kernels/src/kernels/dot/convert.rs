@@ -1,14 +1,15 @@
 //! Conversions between stored elements and the types in which contractions are computed.
 
-use half::slice::HalfFloatSliceExt;
 use num_complex::Complex;
 use oxcall::Error;
 use oxcall_hlo::ElementType;
 
 use super::Number;
 use crate::by_element;
-use crate::element::{Element, f16};
+use crate::element::Element;
 use crate::kernel::{Context, Inputs, Outputs};
+use crate::math::level::vectorised;
+use crate::math::round::{f16_to_f32, f32_to_f16};
 use crate::memory::Scratch;
 use crate::pool::Cost;
 
@@ -272,10 +273,18 @@ where
     T::Wide: Cast<C>,
 {
     let elements = &inputs.get::<T>(index)[start..][..out.len()];
-    // For 16-bit floats the `half` crate has the processor's conversion, only for slices.
-    if T::TYPE == ElementType::F16 && C::holds(ElementType::F32) {
-        let halves: &[f16] = bytemuck::cast_slice(elements);
-        return halves.convert_to_f32_slice(bytemuck::cast_slice_mut(out));
+    // The conversions of these types have branches.
+    if C::holds(ElementType::F32) {
+        match T::TYPE {
+            ElementType::F16 => {
+                return widen_by(f16_to_f32, bytemuck::cast_slice(elements), bytemuck::cast_slice_mut(out));
+            }
+            ElementType::BF16 => {
+                let widen = |bits: u16| f32::from_bits(u32::from(bits) << 16);
+                return widen_by(widen, bytemuck::cast_slice(elements), bytemuck::cast_slice_mut(out));
+            }
+            _ => {}
+        }
     }
     out.iter_mut().zip(elements).for_each(|(out, element)| *out = element.widen().cast());
 }
@@ -283,10 +292,25 @@ where
 fn narrow_part<T: Element, C: Number + Cast<T::Wide>>(elements: &[C], out: &mut [u8]) {
     let out: &mut [T] = bytemuck::cast_slice_mut(out);
     if T::TYPE == ElementType::F16 && C::holds(ElementType::F32) {
-        let halves: &mut [f16] = bytemuck::cast_slice_mut(out);
-        return halves.convert_from_f32_slice(bytemuck::cast_slice(elements));
+        return narrow_halves(bytemuck::cast_slice(elements), bytemuck::cast_slice_mut(out));
     }
     out.iter_mut().zip(elements).for_each(|(out, &element)| *out = T::narrow(element.cast()));
+}
+
+vectorised! {
+fn widen_by(widen: impl Fn(u16) -> f32, codes: &[u16], out: &mut [f32]) {
+    for (out, &code) in out.iter_mut().zip(codes) {
+        *out = widen(code);
+    }
+}
+}
+
+vectorised! {
+fn narrow_halves(floats: &[f32], out: &mut [u16]) {
+    for (out, &float) in out.iter_mut().zip(floats) {
+        *out = f32_to_f16(float);
+    }
+}
 }
 
 /// Sums of booleans are their disjunction.

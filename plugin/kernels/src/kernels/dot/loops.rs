@@ -43,6 +43,9 @@ pub(super) fn multiply_each<'a, C: Number + 'a>(
 }
 }
 
+/// The most columns that are copied, sixteen at a time, so that sums of them stay in registers.
+const NARROW: usize = 64;
+
 /// Matrices of a few elements, at even distances: the elements, the distances of neighbours in a column and in a row,
 /// and that of matrices.
 #[derive(Clone, Copy)]
@@ -102,12 +105,17 @@ fn product<C: Number>(
         elements(a, b, out);
         return Ok(());
     }
-    if a.rows >= 16 && (2..16).contains(&b.cols) && !matches!(b.cols, 4 | 8) {
-        return match b.cols {
-            ..4 => padded_rows::<C, 4>(cx, a, b, out),
-            ..8 => padded_rows::<C, 8>(cx, a, b, out),
-            _ => padded_rows::<C, 16>(cx, a, b, out),
-        };
+    if a.rows >= 16 && (2..=NARROW).contains(&b.cols) && !(b.has_dense_rows() && matches!(b.cols, 4 | 8 | 16)) {
+        for column in (0..b.cols).step_by(16) {
+            let b = b.part([0, column], [b.rows, 16]);
+            let out = out.columns(column, b.cols);
+            match b.cols {
+                ..=4 => padded_rows::<C, 4>(cx, a, b, out)?,
+                ..=8 => padded_rows::<C, 8>(cx, a, b, out)?,
+                _ => padded_rows::<C, 16>(cx, a, b, out)?,
+            }
+        }
+        return Ok(());
     }
     if b.has_dense_rows() {
         rows(a, b, out);
@@ -166,7 +174,7 @@ fn known_rows<C: Number, const N: usize>(a: Mat<'_, C>, b: Mat<'_, C>, mut out: 
     }
 }
 
-/// [`rows`] of fewer than `N` elements, which are copied with zeros behind them.
+/// [`rows`] of at most `N` elements, which are copied with zeros behind them.
 #[inline(always)]
 fn padded_rows<C: Number, const N: usize>(
     cx: Context<'_>,

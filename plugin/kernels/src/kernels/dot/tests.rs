@@ -63,6 +63,17 @@ const CASES: &[Case] = &[
     case(&[302, 5], &[5], [&[], &[]], [&[1], &[0]]),
     case(&[303, 8], &[8], [&[], &[]], [&[1], &[0]]),
     case(&[303, 9], &[9], [&[], &[]], [&[1], &[0]]),
+    case(&[301, 13], &[13], [&[], &[]], [&[1], &[0]]),
+    case(&[302, 16], &[16], [&[], &[]], [&[1], &[0]]),
+    case(&[303, 17], &[17], [&[], &[]], [&[1], &[0]]),
+    case(&[301, 2, 11], &[2, 11], [&[1], &[0]], [&[2], &[1]]),
+    // A few columns, one or several sixteens of them, in all layouts.
+    case(&[70, 133], &[133, 6], [&[], &[]], [&[1], &[0]]),
+    case(&[300, 65], &[65, 3], [&[], &[]], [&[1], &[0]]),
+    case(&[65, 70], &[65, 20], [&[], &[]], [&[0], &[0]]),
+    case(&[70, 65], &[33, 65], [&[], &[]], [&[1], &[1]]),
+    case(&[70, 130], &[130, 64], [&[], &[]], [&[1], &[0]]),
+    case(&[3, 40, 20], &[3, 20, 5], [&[0], &[0]], [&[2], &[1]]),
     case(&[301, 2, 4], &[2, 4], [&[1], &[0]], [&[2], &[1]]),
     case(&[301, 3, 7], &[3, 7], [&[1], &[0]], [&[2], &[1]]),
     case(&[50], &[60], [&[], &[]], [&[], &[]]),
@@ -506,6 +517,24 @@ fn rows_by_a_vector_are_summed_in_order() {
     check_row_orders(|x| x as f32);
     check_row_orders(|x| x);
     check_row_orders(|x| Complex::new(x as f32, (1.0 - x) as f32));
+}
+
+/// A row is read beyond its end, and what is there stays out of its sum.
+#[test]
+fn infinities_of_other_rows_stay_there() {
+    for terms in [12, 17, 31, 40, 130] {
+        for special in [f32::INFINITY, f32::NAN] {
+            let element = |i: usize| if i / terms % 2 == 1 { special } else { (i % 7) as f32 };
+            let data: Vec<f32> = (0..21 * terms).map(element).collect();
+            let vector: Vec<f32> = (0..terms).map(|i| (i % 5) as f32 - 2.0).collect();
+            let mut out = vec![0.0; 21];
+            super::vector::add_dots(&data, terms, &vector, &mut out);
+            for (row, found) in out.into_iter().enumerate() {
+                let expected: f32 = data[row * terms..][..terms].iter().zip(&vector).map(|(a, b)| a * b).sum();
+                assert!(if row % 2 == 1 { !found.is_finite() } else { found == expected }, "row {row} of {terms}");
+            }
+        }
+    }
 }
 
 #[test]

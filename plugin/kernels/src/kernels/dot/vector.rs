@@ -172,6 +172,14 @@ pub(super) fn add_dots<C: Number, S: Stored<C>>(data: &[S], stride: usize, vecto
         6 => return add_short_dots::<C, S, 6>(data, stride, vector, out),
         7 => return add_short_dots::<C, S, 7>(data, stride, vector, out),
         8 => return add_short_dots::<C, S, 8>(data, stride, vector, out),
+        9 if C::IN_LANES => return add_short_dots::<C, S, 9>(data, stride, vector, out),
+        10 if C::IN_LANES => return add_short_dots::<C, S, 10>(data, stride, vector, out),
+        11 if C::IN_LANES => return add_short_dots::<C, S, 11>(data, stride, vector, out),
+        12 if C::IN_LANES => return add_short_dots::<C, S, 12>(data, stride, vector, out),
+        13 if C::IN_LANES => return add_short_dots::<C, S, 13>(data, stride, vector, out),
+        14 if C::IN_LANES => return add_short_dots::<C, S, 14>(data, stride, vector, out),
+        15 if C::IN_LANES => return add_short_dots::<C, S, 15>(data, stride, vector, out),
+        16 if C::IN_LANES => return add_short_dots::<C, S, 16>(data, stride, vector, out),
         _ => {}
     }
     // LLVM chooses the lanes of sums in any order: of ours, it would gather those of one sum.
@@ -185,12 +193,14 @@ pub(super) fn add_dots<C: Number, S: Stored<C>>(data: &[S], stride: usize, vecto
     let tail_of = |last: usize| tail.as_ref().filter(|_| last * stride + padded <= data.len());
     let group = |i: usize, is_padded: bool| {
         let len = if is_padded { padded } else { vector.len() };
-        [0, 1, 2, 3].map(|line| &data[(i + line) * stride..][..len])
+        let row = |i: usize| &data[i * stride..][..len];
+        [row(i), row(i + 1), row(i + 2), row(i + 3)]
     };
     for (i, out) in eights.iter_mut().enumerate() {
         let first = i * 2 * LINES;
         let tail = tail_of(first + 2 * LINES - 1);
-        let groups = [first, first + LINES].map(|first| group(first, tail.is_some()));
+        let is_padded = tail.is_some();
+        let groups = [group(first, is_padded), group(first + LINES, is_padded)];
         add_each(out, dots(groups, vector, tail).as_flattened());
     }
     let first = eights.len() * 2 * LINES;
@@ -318,11 +328,7 @@ fn dots<C: Number, S: Stored<C>, const GROUPS: usize>(
     for ((dots, sums), rows) in dots.iter_mut().zip(&mut sums).zip(&rows) {
         for (sums, row) in sums.iter_mut().zip(rows) {
             if let Some(tail) = tail {
-                let row: &[S; LANES] = row[whole..].first_chunk().expect("the row goes on");
-                for lane in 0..LANES {
-                    let element = row[lane].load().kept(tail.mask[lane]);
-                    sums[lane] = sums[lane].plus_product(element, tail.factors[lane]);
-                }
+                *sums = plus_kept(*sums, row[whole..].first_chunk().expect("the row goes on"), tail);
                 continue;
             }
             for ((sum, &a), &v) in sums.iter_mut().zip(&row[whole..]).zip(&vector[whole..]) {
@@ -401,6 +407,15 @@ pub(super) fn dot<C: Number, S: Stored<C>>(a: &[S], b: &[C]) -> C {
         s0[lane] = s0[lane].plus(s1[lane]).plus(s2[lane].plus(s3[lane]));
     }
     join_lanes(s0)
+}
+
+/// The sums and the products of a vector's last elements with the same ones of a row, which goes on behind them.
+#[inline(always)]
+fn plus_kept<C: Number, S: Stored<C>>(mut sums: [C; LANES], row: &[S; LANES], tail: &Tail<C>) -> [C; LANES] {
+    for lane in 0..LANES {
+        sums[lane] = sums[lane].plus_product(row[lane].load().kept(tail.mask[lane]), tail.factors[lane]);
+    }
+    sums
 }
 
 #[inline(always)]
