@@ -370,6 +370,9 @@ pub struct Program {
     /// The number of lanes of each operation; 0 for those of as many elements as a vector has.
     pub(crate) lanes: Vec<u8>,
     pub(crate) stores: Vec<Store>,
+    /// Whether arrays have elements of 64 bits or more, also such arrays as no operation needs any more: callers have
+    /// room for as many of them as are computed together.
+    pub(crate) has_wide_arrays: bool,
     /// The elements that share a lane, if several do.
     pub(crate) packing: Option<Packing>,
     /// The slots that rotate.
@@ -411,8 +414,8 @@ impl Program {
         if let Some(packing) = self.packing {
             return packing.elements() * isa.lanes();
         }
-        let has_pairs = self.ops.iter().any(|op| op.gives_pairs() || matches!(op, Op::Wide(..) | Op::Pair(_)));
-        if has_pairs { isa.lanes() / 2 } else { isa.lanes() }
+        let is_wide = |op: &Op| op.gives_pairs() || matches!(op, Op::Wide(..) | Op::Pair(_));
+        if self.has_wide_arrays || self.ops.iter().any(is_wide) { isa.lanes() / 2 } else { isa.lanes() }
     }
 
     /// The number of operations.
@@ -435,7 +438,7 @@ impl Program {
 
     /// The operations that stores and effects need, in the same order.
     fn pruned(self) -> Program {
-        let Program { ops, lanes, stores, packing, rotations, callees, mut sources } = self;
+        let Program { ops, lanes, stores, has_wide_arrays, packing, rotations, callees, mut sources } = self;
         let mut is_used: Vec<bool> = ops.iter().map(Op::is_effect).collect();
         stores.iter().for_each(|store| is_used[store.value.index()] = true);
         for (index, op) in ops.iter().enumerate().rev() {
@@ -447,7 +450,7 @@ impl Program {
             sources.retain(&is_used);
         }
         let mut places = Vec::with_capacity(ops.len());
-        let mut program = Program { packing, rotations, callees, sources, ..Program::default() };
+        let mut program = Program { has_wide_arrays, packing, rotations, callees, sources, ..Program::default() };
         for ((op, lanes), is_used) in ops.into_iter().zip(lanes).zip(is_used) {
             places.push(Value(program.ops.len() as u32));
             if is_used {
@@ -581,6 +584,7 @@ impl Builder {
 
     /// Successive elements of an array; the bits above them are 0.
     pub fn load(&self, array: u16, width: Width) -> Value {
+        self.note_width(width);
         match width {
             Width::Quad => self.joined(Part::BOTH.map(|part| self.push(Op::LoadPart { array, part }))),
             _ => self.push(Op::Load { array, width }),
@@ -592,11 +596,17 @@ impl Builder {
     /// # Panics
     /// If elements are narrower.
     pub fn splat(&self, array: u16, width: Width) -> Value {
+        self.note_width(width);
         match width {
             Width::Quad => self.joined(Part::BOTH.map(|part| self.push(Op::SplatPart { array, part }))),
             Width::Word | Width::Pair => self.push(Op::Splat { array, width }),
             _ => panic!("narrow elements are not repeated"),
         }
+    }
+
+    /// Takes note of the width of an array's elements.
+    fn note_width(&self, width: Width) {
+        self.0.borrow_mut().program.has_wide_arrays |= matches!(width, Width::Pair | Width::Quad);
     }
 
     /// The words of an array at signed indices, each moved into the range from 0 to `last`. The array's address is that
@@ -769,6 +779,7 @@ impl Builder {
             (Width::Half, Op::Unary(Unary::ToHalf, [float])) => (Width::Float16, float),
             _ => (width, value),
         };
+        self.note_width(width);
         self.0.borrow_mut().program.stores.push(Store { array, width, value });
     }
 

@@ -62,6 +62,9 @@ impl Packing {
 impl Program {
     /// The same program with as many elements in a lane as possible; `None` if only one fits.
     pub(crate) fn packed(&self) -> Option<Program> {
+        if self.has_wide_arrays {
+            return None;
+        }
         let is_narrow = |packing: Packing| self.widths().all(|width| width.bits() <= packing.width().bits());
         let mut packings = [Packing::Bytes, Packing::Halves].into_iter().filter(|&packing| is_narrow(packing));
         let packed = packings.find_map(|packing| Packer::new(self, packing).program())?;

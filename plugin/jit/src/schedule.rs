@@ -38,6 +38,7 @@ impl Program {
             ops: order.iter().map(|&op| self.ops[op].map(at)).collect(),
             lanes: order.iter().map(|&op| self.lanes[op]).collect(),
             stores: self.stores.iter().map(|store| Store { value: at(store.value), ..*store }).collect(),
+            has_wide_arrays: self.has_wide_arrays,
             packing: self.packing,
             sources: self.sources.as_ref().map(|sources| sources.in_order(order)),
             rotations: self.rotations.clone(),

@@ -199,6 +199,39 @@ fn unused_operations_are_left_out_and_equal_ones_are_one() {
 }
 
 #[test]
+fn constants_are_stored_in_arrays_of_any_width() {
+    let first = SPLATS.len() as u16;
+    for width in [Width::Byte, Width::Half, Width::Word, Width::Pair, Width::Quad] {
+        let builder = Builder::new();
+        let seven = builder.constant(7);
+        let value = if width == Width::Quad { builder.joined([seven, builder.constant(9)]) } else { seven };
+        builder.store(first, width, value);
+        let arrays = Arrays { loaded: Vec::new(), stored: vec![width] };
+        let program = builder.build();
+        for isa in Isa::all().filter(|isa| isa.is_present()) {
+            for counts in [Counts::Blocks, Counts::Any] {
+                check(&program, &arrays, isa, counts, &mut Random(9));
+            }
+        }
+    }
+}
+
+/// Callers have room for a block of each array, also of those that the program does not need in the end.
+#[test]
+fn blocks_are_as_short_as_the_widest_array_needs() {
+    for width in [Width::Pair, Width::Quad] {
+        let builder = Builder::new();
+        builder.load(0, width);
+        builder.store(1, Width::Byte, builder.constant(7));
+        let program = builder.build();
+        for isa in Isa::all().filter(|isa| Kernel::is_supported() && isa.is_present()) {
+            let kernel = Kernel::compile_for(&program, isa, Counts::Blocks).expect("the program is small");
+            assert!(kernel.block() <= 4 * isa.lanes() / 2, "{width:?}: {} elements", kernel.block());
+        }
+    }
+}
+
+#[test]
 fn halves_are_converted_by_the_instructions_that_access_memory() {
     let builder = Builder::new();
     let x = builder.unary(Unary::OfHalf, builder.load(0, Width::Half));

@@ -110,8 +110,8 @@ fn product<C: Number>(
             let b = b.part([0, column], [b.rows, 16]);
             let out = out.columns(column, b.cols);
             match b.cols {
-                ..=4 => padded_rows::<C, 4>(cx, a, b, out)?,
-                ..=8 => padded_rows::<C, 8>(cx, a, b, out)?,
+                ..5 => padded_rows::<C, 4>(cx, a, b, out)?,
+                5..9 => padded_rows::<C, 8>(cx, a, b, out)?,
                 _ => padded_rows::<C, 16>(cx, a, b, out)?,
             }
         }

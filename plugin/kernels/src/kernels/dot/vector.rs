@@ -292,10 +292,9 @@ impl<C: Number> Tail<C> {
     }
 }
 
-/// The products of groups of four rows with a vector, of equal length, or of rows that go on for as long as the vector's
-/// `tail` has lanes. Groups take turns, one chain of chunks each: the
-/// vector is loaded once for four rows, and the processor loads ahead in all rows. Eight rows that no cache holds take
-/// 0.9 of the time that four take twice.
+/// The products of groups of four rows with a vector of equal length; with a `tail`, rows go on for as many elements as
+/// it has lanes. Groups take turns, one chain of chunks each: the vector is loaded once for four rows, and the
+/// processor loads ahead in all rows. Eight rows that no cache holds take 0.9 of the time that four take twice.
 #[inline(always)]
 fn dots<C: Number, S: Stored<C>, const GROUPS: usize>(
     rows: [[&[S]; LINES]; GROUPS],
