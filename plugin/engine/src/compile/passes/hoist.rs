@@ -11,8 +11,8 @@ use super::ir::{Mapping, Rewrite, Rewriter, clone_op, is_pure, rewrite};
 const SMALL: usize = 4096;
 
 /// Moves constants before the loop, invariant ops whose results are small, or smaller than what they read, and costly
-/// functions with what they need. Large broadcasts stay, and those of one element: they cost
-/// nothing where they are used. Returns whether any moved.
+/// functions with what they need. Large broadcasts stay, and those of one element: they cost nothing where they are
+/// used. Returns whether any moved.
 ///
 /// # Errors
 /// None; the type is that of rewrites.
