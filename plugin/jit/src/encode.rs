@@ -461,8 +461,7 @@ impl Assembler {
 
     /// `register = base + displacement`, of 64 bits.
     pub(crate) fn address(&mut self, register: u8, base: u8, displacement: i32) {
-        self.bytes.extend([0x48 | (register >> 3) << 2 | base >> 3, 0x8d]);
-        self.tail(register, Operand::Memory { base, index: None, displacement }, None);
+        self.address_of(register, Operand::Memory { base, index: None, displacement });
     }
 
     /// `register` = the address of an operand in memory, of 64 bits.

@@ -370,8 +370,8 @@ pub struct Program {
     /// The number of lanes of each operation; 0 for those of as many elements as a vector has.
     pub(crate) lanes: Vec<u8>,
     pub(crate) stores: Vec<Store>,
-    /// Whether arrays have elements of 64 bits or more, also such arrays as no operation needs any more: callers have
-    /// room for as many of them as are computed together.
+    /// Whether any array has elements of 64 bits or more, even if no operation uses it any more: callers size their
+    /// blocks for the widest array.
     pub(crate) has_wide_arrays: bool,
     /// The elements that share a lane, if several do.
     pub(crate) packing: Option<Packing>,

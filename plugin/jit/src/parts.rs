@@ -31,7 +31,7 @@ impl Part {
 }
 
 impl Program {
-    /// Whether arrays have elements of 128 bits.
+    /// Whether any array has elements of 128 bits.
     pub(crate) fn has_parts(&self) -> bool {
         self.ops.iter().any(|op| matches!(op, Op::LoadPart { .. } | Op::SplatPart { .. } | Op::Join(_)))
     }

@@ -24,7 +24,7 @@ const HALVES: Code = code(1, 3, 0x06);
 const LOAD_MASKED: Code = code(1, 2, 0x2c);
 const STORE_MASKED: Code = code(1, 2, 0x2e);
 
-/// The order of four elements, of which the unpacking of two vectors puts each second one first.
+/// Restores the order of four pairs: unpacking two vectors gives the first and the third one first.
 const EACH_SECOND: u8 = 0b11_01_10_00;
 /// Each of two elements twice: the first ones of four, and the last.
 const TWICE: [u8; 2] = [0b01_01_00_00, 0b11_11_10_10];
@@ -104,7 +104,7 @@ impl Emitter<'_> {
         Some(result)
     }
 
-    /// Whether a value was loaded before its own operation.
+    /// Whether a value was loaded ahead of its own operation, together with the other part.
     fn is_there(&self, value: Value) -> bool {
         self.held[value.index()].is_some() || self.slots[value.index()].is_some()
     }

@@ -40,7 +40,7 @@ pub(super) struct Graph<'a> {
     escapes: Vec<bool>,
     /// Whether each op [selects](Graph::selects) elements, and all its users are element-wise ops or do the same.
     views: Vec<bool>,
-    /// Whether each op that is not a view copies many elements that it selects.
+    /// Whether each op is a large copy of the elements that it selects, and not a view.
     copies: Vec<bool>,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Whether an op that [selects](Graph::selects) elements has a large result, and is not a broadcast.
+    /// Whether an op that [selects](Graph::selects) elements writes a large array; broadcasts do not count.
     fn is_large_copy(&self, op: &Op) -> bool {
         let is_large = || self.tensor(op.results[0]).is_some_and(|ty| ty.count() >= LARGE);
         !matches!(op.kind, OpKind::BroadcastInDim { .. }) && is_large()
@@ -145,7 +145,7 @@ impl<'a> Graph<'a> {
         has_tiny_part && rows >= MANY_ROWS && part(dim, ty.dims[dim]) < shortest
     }
 
-    /// Whether an op is not a view, and copies many elements that it [selects](Graph::selects).
+    /// Whether an op is a large copy of the elements that it [selects](Graph::selects), and not a view.
     pub(super) fn copies(&self, index: usize) -> bool {
         self.copies[index]
     }

@@ -44,7 +44,7 @@ pub(super) struct Update {
 }
 
 impl Update {
-    /// Whether `op` is of a kind that may write a box.
+    /// Whether `op` is an update of a slice, or padding.
     pub(super) fn is_of_kind(op: &Op) -> bool {
         matches!(op.kind, OpKind::DynamicUpdateSlice | OpKind::Pad { .. })
     }

@@ -75,7 +75,7 @@ fn needed(rewriter: &Rewriter<'_>, region: &Region) -> HashSet<ValueId> {
     needed
 }
 
-/// Whether functions of its elements take longer than to read its result.
+/// Whether computing an element of the result takes longer than reading it from memory.
 fn is_costly(kind: &OpKind) -> bool {
     use UnaryOp as U;
     match kind {
@@ -111,7 +111,7 @@ fn is_costly(kind: &OpKind) -> bool {
     }
 }
 
-/// Whether a large result costs nothing where it is used.
+/// Whether fusions compute the result at no cost, however large it is.
 fn is_free(kind: &OpKind) -> bool {
     matches!(kind, OpKind::Iota { .. } | OpKind::BroadcastInDim { .. })
 }

@@ -5,8 +5,9 @@ use oxcall::Error;
 use oxcall_hlo::ElementType;
 
 use super::Number;
+use super::vector::Stored;
 use crate::by_element;
-use crate::element::Element;
+use crate::element::{Element, bf16};
 use crate::kernel::{Context, Inputs, Outputs};
 use crate::math::level::vectorised;
 use crate::math::round::{f16_to_f32, f32_to_f16};
@@ -280,7 +281,7 @@ where
                 return widen_by(f16_to_f32, bytemuck::cast_slice(elements), bytemuck::cast_slice_mut(out));
             }
             ElementType::BF16 => {
-                let widen = |bits: u16| f32::from_bits(u32::from(bits) << 16);
+                let widen = |bits: u16| bf16::from_bits(bits).load();
                 return widen_by(widen, bytemuck::cast_slice(elements), bytemuck::cast_slice_mut(out));
             }
             _ => {}

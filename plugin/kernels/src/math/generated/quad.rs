@@ -2,17 +2,15 @@
 //! own.
 
 use oxcall_hlo::{BinaryOp, ComparisonDirection, ElementType, UnaryOp};
-use oxcall_jit::{Binary, Builder, Compare, Conversion, Shift, Value, WideBinary};
+use oxcall_jit::{Builder, Compare, Conversion, Shift, Value, WideBinary};
 
-use super::{Record, complex, extended, truth};
+use super::wide::{SIGN, constant, truth};
+use super::{Record, complex, extended};
 
 /// Whether elements of this type have two parts of 64 bits.
 pub(crate) fn is_quad(element: ElementType) -> bool {
     element == ElementType::C128
 }
-
-/// The sign of a part.
-const SIGN: u64 = 1 << 63;
 
 /// The function of one number for `op`.
 pub(super) fn unary(op: UnaryOp) -> Option<Record> {
@@ -29,14 +27,10 @@ pub(super) fn unary(op: UnaryOp) -> Option<Record> {
         UnaryOp::IsFinite => |b, [x, ..]| {
             let infinity = constant(b, f64::INFINITY);
             let [real, imaginary] = b.parts(x).map(|part| b.wide().compare(Compare::Less, size(b, part), infinity));
-            truth(b, b.wide().convert(Conversion::Low, b.wide().binary(WideBinary::And, real, imaginary)), false)
+            truth(b, b.wide().binary(WideBinary::And, real, imaginary), false)
         },
         _ => return None,
     })
-}
-
-fn constant(b: &Builder, x: f64) -> Value {
-    b.wide().constant(x.to_bits())
 }
 
 fn negated(b: &Builder, part: Value) -> Value {
@@ -51,13 +45,8 @@ fn size(b: &Builder, part: Value) -> Value {
 fn product(b: &Builder, x: Value, y: Value) -> Value {
     let ([x, x_imaginary], [y, y_imaginary]) = (b.parts(x), b.parts(y));
     let times = |x: Value, y: Value| b.wide().binary(WideBinary::Multiply, x, y);
-    let real = fused(b, x, y, negated(b, times(x_imaginary, y_imaginary)));
-    b.joined([real, fused(b, x, y_imaginary, times(x_imaginary, y))])
-}
-
-/// `a * b + c`, rounded once where functions in Rust fuse.
-fn fused(b: &Builder, x: Value, y: Value, z: Value) -> Value {
-    b.wide().fused(x, y, z)
+    let real = b.wide().fused(x, y, negated(b, times(x_imaginary, y_imaginary)));
+    b.joined([real, b.wide().fused(x, y_imaginary, times(x_imaginary, y))])
 }
 
 /// The modulus, with the scale of [the function's](crate::math::complex).
@@ -76,7 +65,7 @@ fn modulus(b: &Builder, parts: [Value; 2]) -> Value {
     let is_scaled = b_wide.binary(WideBinary::And, is_finite, b_wide.compare(Compare::Less, constant(b, 0.0), largest));
     let scale = b_wide.select(is_scaled, power, constant(b, 1.0));
     let [x_scaled, y_scaled] = [x, y].map(|part| b_wide.binary(WideBinary::Multiply, part, scale));
-    let norm = fused(b, x_scaled, x_scaled, b_wide.binary(WideBinary::Multiply, y_scaled, y_scaled));
+    let norm = b_wide.fused(x_scaled, x_scaled, b_wide.binary(WideBinary::Multiply, y_scaled, y_scaled));
     let modulus = b_wide.binary(WideBinary::Divide, b_wide.sqrt(norm), scale);
     let [x, y] = [x, y].map(|part| b_wide.compare(Compare::Equal, part, infinity));
     b_wide.select(b_wide.binary(WideBinary::Or, x, y), infinity, modulus)
@@ -107,12 +96,11 @@ pub(super) fn compare(direction: ComparisonDirection) -> Option<Record> {
     })
 }
 
-/// The mask, of one lane, that says whether both parts are equal.
+/// The mask of numbers whose parts are both equal.
 fn are_equal(b: &Builder, x: Value, y: Value) -> Value {
     let ([x, x_imaginary], [y, y_imaginary]) = (b.parts(x), b.parts(y));
-    let [real, imaginary] = [[x, y], [x_imaginary, y_imaginary]]
-        .map(|[x, y]| b.wide().convert(Conversion::Low, b.wide().compare(Compare::Equal, x, y)));
-    b.binary(Binary::And, real, imaginary)
+    let equal = |x: Value, y: Value| b.wide().compare(Compare::Equal, x, y);
+    b.wide().binary(WideBinary::And, equal(x, y), equal(x_imaginary, y_imaginary))
 }
 
 /// `predicate ? x : y`.

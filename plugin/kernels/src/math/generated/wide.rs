@@ -14,14 +14,14 @@ pub(crate) fn is_wide(element: ElementType) -> bool {
 }
 
 /// The sign of a double or an integer.
-const SIGN: u64 = 1 << 63;
+pub(super) const SIGN: u64 = 1 << 63;
 
-fn constant(b: &Builder, x: f64) -> Value {
+pub(super) fn constant(b: &Builder, x: f64) -> Value {
     b.wide().constant(x.to_bits())
 }
 
 /// The truth of a mask of 64 bits, or of its opposite.
-fn truth(b: &Builder, mask: Value, opposite: bool) -> Value {
+pub(super) fn truth(b: &Builder, mask: Value, opposite: bool) -> Value {
     super::truth(b, b.wide().convert(Conversion::Low, mask), opposite)
 }
 
